@@ -1,0 +1,1 @@
+"""The tests: one file for each module, run with `python3 -m unittest`."""
