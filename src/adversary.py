@@ -7,12 +7,13 @@ string being one page whatever its length.  Flat paging is the tree model of a s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from src.claim import Claim, claim
 from src.exhaustive import MOST_STATES, Worst, side_by_side, worst_ratio
 from src.machines import lru_machine, optimum_machine
-from src.radixcache import Optimum, Rule, Run, String, Trie, belady, check_capacity, lru
+from src.radixcache import Optimum, Rule, Run, String, Trie, belady, check_capacity, flat_belady, flat_lru, lru
 
 BINARY: tuple[str, ...] = ("0", "1", "00", "01", "10", "11")
 """The study's universe: the non-empty binary strings of length at most 2."""
@@ -78,23 +79,28 @@ def derisk(universe: Universe, optimum: Optimum | None = None, most: int = MOST_
 
     With neither an optimum named nor anything else changed this is the pre-registered comparison, and the published
     ratios stand beside the measured ones: the tree's bypasses, the flat one's does not.  A locked optimum that
-    cannot hold the longest path has the ratio None.  Raises ValueError as `worst_lru_ratio` does, for
+    cannot hold the longest path has the ratio None.  The ratios are those of the witnesses as the plain model replays
+    them, flat ones by flat paging itself.  Raises ValueError as `worst_lru_ratio` does, for
     the optimum that was named, and Outgrown.
     """
     check_capacity(universe.capacity)
     tree = Trie(universe.strings)
+    capacity = universe.capacity
     flat = Trie((string,) for string in tree.strings)
     measured: dict[str, Any] = {}
     witnesses: dict[str, Any] = {}
     for name, trie in (("tree", tree), ("flat", flat)):
         for model in (optimum,) if optimum else Optimum:
             key = f"{name}_{model.value}"
-            if optimum is None and model is Optimum.LOCKED and max(trie.depth) > universe.capacity:
+            if optimum is None and model is Optimum.LOCKED and max(trie.depth) > capacity:
                 measured[key] = None
                 continue
-            worst = worst_lru_ratio(trie, universe.capacity, universe.length, model, most)
-            measured[key] = str(worst.ratio)
-            witnesses[key] = witness(trie, universe.capacity, worst.sequence, model)
+            worst = worst_lru_ratio(trie, capacity, universe.length, model, most)
+            shown = witnesses[key] = witness(trie, capacity, worst.sequence, model)
+            measured[key] = str(Fraction(shown["lru_misses"], shown["optimum_misses"]))
+            if trie is flat:
+                pages = shown["sequence"]
+                measured[key] = str(Fraction(flat_lru(capacity, pages), flat_belady(capacity, pages, model)))
     published = None
     if universe == Universe() and optimum is None:
         published = {"tree_bypass": "1.667", "flat_locked": "1.333"}

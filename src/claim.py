@@ -10,17 +10,24 @@ Claim = dict[str, Any]
 
 
 def claim(
-    parameters: Mapping[str, Any], measured: Mapping[str, Any], published: Mapping[str, Any] | None = None, **more: Any
+    parameters: Mapping[str, Any],
+    measured: Mapping[str, Any],
+    published: Mapping[str, Any] | None = None,
+    expected: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> Claim:
     """Return a claim as results hold it; `more` are its witnesses.
 
     `published` has keys of `measured`, perhaps not all of them.  Where there is a published value, `reproduced` tells
-    whether it agrees with the measured one.
+    whether it agrees with the measured one.  Likewise `expected`, what a theorem or a control demands, and `holds`.
     """
     result: Claim = {"parameters": dict(parameters), "measured": dict(measured)}
     if published is not None:
         result["published"] = dict(published)
         result["reproduced"] = agrees(published, measured)
+    if expected is not None:
+        result["expected"] = dict(expected)
+        result["holds"] = agrees(expected, measured)
     result.update(more)
     return result
 
@@ -42,11 +49,11 @@ def agrees(published: Any, measured: Any) -> bool:
     return type(published) is type(measured) and bool(published == measured)
 
 
-def compared(results: Mapping[str, Claim]) -> list[tuple[str, str, str, bool]]:
-    """Return a row for each published value: claim, key, published, measured as text, and whether it is reproduced."""
+def compared(results: Mapping[str, Claim], against: str = "published") -> list[tuple[str, str, str, bool]]:
+    """Return a row for each value that is published (or "expected"): key, that value, the measured one, agreement."""
     rows = []
     for name, one in results.items():
-        for key, published, measured in _pairs(one.get("published", {}), one["measured"]):
+        for key, published, measured in _pairs(one.get(against, {}), one["measured"]):
             rows.append((f"{name}.{key}", str(published), str(measured), agrees(published, measured)))
     return rows
 
