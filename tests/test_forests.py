@@ -51,6 +51,8 @@ class Forests(unittest.TestCase):
                     self.assertEqual(count, 1 + nodes_of(below), forest)
                     self.assertEqual(sorted(below, reverse=True), list(below), forest)
                 self.assertEqual(sorted(forest, reverse=True), list(forest))
+            sizes = [forest[0][0] for forest in forests(nodes) if forest]
+            self.assertEqual(sizes, sorted(sizes, reverse=True))
 
     def test_no_tree_larger_than_allowed(self) -> None:
         chain = (2, ((1, ()),))

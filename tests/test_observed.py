@@ -275,6 +275,11 @@ class Refused(unittest.TestCase):
             self.assertEqual([observer.score(one) for one in MANY], [score(one) for one in MANY])
             self.assertTrue(observer.seen.exact_times and observer.seen.created and observer.seen.other_than_hits)
 
+    def test_what_uses_the_facts_as_a_whole_may_depend_on_all_of_them(self) -> None:
+        observer = Observer(lambda block: block[:4], count_hits=True, exact_times=True)
+        observer.score(MANY[0])
+        self.assertTrue(observer.seen.priority)
+
     def test_a_score_that_fails_is_refused_and_in_the_end_reported(self) -> None:
         for score in (lambda block: block.depth // 0, lambda block: [][block.depth], lambda block: block.nothing):
             self.refused(score)

@@ -44,6 +44,7 @@ class Groups(unittest.TestCase):
             (("ab", "ac", "de", "df"), 8),
             (("ab", "ac", "a", "d"), 2),
             (("ax", "ay", "az", "b", "c"), 12),
+            (("a", "ab", "abc", "ad", "x", "xy", "xz", "xzw"), 2),  # the longer child is first here and last there
         ):
             self.assertEqual(len(symmetries(Trie(strings))), count, strings)
         for leaves in range(1, 7):
