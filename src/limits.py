@@ -212,9 +212,9 @@ def bound(capacity: int, optimum: Optimum) -> int:
 
 
 def lru_sweep(nodes: int) -> dict[str, Any]:
-    """Return, for each capacity, the largest ratio of LRU over all forests, and on how many cases it was checked.
+    """Return how many cases exceed the theorem's bound on LRU, over all lengths, and the ratios of the stars.
 
-    It is the ratio of the star with K + 1 leaves unless some forest exceeds that; exceptions are counted.
+    The star with K + 1 leaves attains the bound; so with no case above it, it has the largest ratio of all forests.
     """
     checked = above = 0
     for trie, capacity, optima in cases(nodes):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 
 from src.radixcache import ROOT, Trie, members
 
@@ -51,15 +52,23 @@ def _images(
 ) -> list[dict[int, int]]:
     """Return all ways to map the blocks below `source` onto those below `target`, a block of the same shape."""
     found = []
-    for order in itertools.permutations(children[target]):
-        pairs = list(zip(children[source], order))
-        if all(shape[one] == shape[other] for one, other in pairs):
-            parts = [
-                [{one: other, **below} for below in _images(children, shape, one, other)] for one, other in pairs
-            ]
-            for choice in itertools.product(*parts):
-                found.append({block: image for part in choice for block, image in part.items()})
+    for order in _orders(children[source], children[target], shape):
+        parts = [
+            [{one: other, **below} for below in _images(children, shape, one, other)]
+            for one, other in zip(children[source], order)
+        ]
+        for choice in itertools.product(*parts):
+            found.append({block: moved for part in choice for block, moved in part.items()})
     return found
+
+
+def _orders(sources: list[int], targets: list[int], shape: dict[int, str]) -> Iterator[list[int]]:
+    """Yield the orders of the targets in which each has the shape of the source in its place."""
+    shapes = sorted({shape[one] for one in sources})
+    alike = [[one for one in targets if shape[one] == wanted] for wanted in shapes]
+    for arranged in itertools.product(*map(itertools.permutations, alike)):
+        rest = {wanted: iter(some) for wanted, some in zip(shapes, arranged)}
+        yield [next(rest[shape[one]]) for one in sources]
 
 
 def image(blocks: int, permutation: Permutation) -> int:

@@ -143,7 +143,7 @@ class Rows(unittest.TestCase):
             self.assertEqual(row["instances"], 93312)
             keeps = not any(row[field] for field in Row._fields[1:])
             self.assertEqual(keeps, name in ORDERED, name)
-        for name in ("mru", "slru"):
+        for name in UNORDERED:
             self.assertEqual(audit(STUDY, make_policy(name), 6)._asdict(), measured[name], name)
         assigned = claimed()["assigned_priorities"]
         self.assertEqual(assigned["parameters"], {"priorities": [0, 1], "length": 4})

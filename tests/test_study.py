@@ -281,6 +281,7 @@ class Readme(unittest.TestCase):
         for sentence in (
             f"{made['requests']:,} requests for {made['blocks']:,} blocks, {made['distinct_blocks']:,} of them",
             f"a cache that never evicts hits {made['infinite']['hits']:,}",
+            f"optimum with {at['optimum_matches_lru_at']:,} blocks hits as much as LRU with 10,000",
             f"LRU gets {float(closed):.2f}% of it, and the optimum needs {at['optimum_matches_lru_at']:,} blocks",
         ):
             self.assertIn(sentence, text)
@@ -305,6 +306,8 @@ class Readme(unittest.TestCase):
         for name in ("fifo", "mru"):
             one = policies["witnesses"][name]["binds"]
             sentences.append(f"`{name}` at K = {one['capacity']} on `{' '.join(one['sequence'])}`")
+        lengths = [len(policies["witnesses"][name]["costs"]["sequence"]) for name in ("mru", "fifo")]
+        sentences.append(f"the smallest sequences have {lengths[0]} and {lengths[1]} requests")
         one = theorems["witnesses"]["above_capacity"]
         sentences.append(
             f"above {one['capacity']} is `{' '.join(one['sequence'])}`: {one['lru_misses']} misses to"
@@ -315,6 +318,9 @@ class Readme(unittest.TestCase):
         for sentence in sentences:
             self.assertIn(sentence, text)
         self.assertEqual(policies["assigned_priorities"]["measured"]["interior_evictions"], 0)
+        rows = [one for name in REGISTRY for model in every["measured"][name].values() for one in model.values()]
+        self.assertEqual(len(rows), 56)
+        self.assertFalse(any(one["exceeds_every_cycle"] for one in rows))
         self.assertEqual(every["measured"]["all_lengths"]["edges_with_a_strict_interior_eviction"], 0)
         self.assertEqual(every["measured"]["all_lengths"]["edges_with_another_decision"], 0)
 
