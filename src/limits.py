@@ -20,12 +20,11 @@ from src.radixcache import AnySetBelady, LeafOnlyBelady, Optimum, Trie
 from src.study import CAPACITIES, COMPETITIVE, ONLINE_LENGTH, Comparison, comparison_machine
 
 EVERY_LENGTH_CAPACITIES = (2, 3, 4, 5)
-LONG = 30
-FIGURE_LENGTH = 16
-SATURATE = 1
-FOREST_NODES = 6
-FIFO_NODES = 5
-OFFLINE_NODES, OFFLINE_LENGTH = 4, 4
+LONG = 30  # requests: a length at which nothing could be enumerated
+FIGURE_LENGTH = 16  # requests: how far the drawing of ratios by length goes
+SATURATE = 1  # where hits alone are the score, they are counted up to this: see PolicyMachines
+FOREST_NODES, FIFO_NODES = 6, 5  # blocks of the largest forests on which LRU, and fifo, are checked
+OFFLINE_NODES, OFFLINE_LENGTH = 4, 4  # blocks of the largest forests, and requests, of the offline check
 Say = Callable[[str], None]
 
 
