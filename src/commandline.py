@@ -126,35 +126,43 @@ def _give_up_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def check_writable(path: Path) -> None:
-    """Raise Fault if a file cannot be written at `path`: told before the work is done, not after it."""
-    folder = path.parent
-    if path.is_dir():
-        raise Fault(f"cannot write {path}: it is a directory: name a file")
-    if path.exists() and not path.is_file():
-        raise Fault(f"cannot write {path}: it is not a regular file: name another file")
-    if not folder.is_dir():
-        raise Fault(f"cannot write {path}: there is no directory {folder}: make it or name another file")
-    if not os.access(folder, os.W_OK):
-        raise Fault(f"cannot write {path}: no permission to write in {folder}: name another file")
+def check_writable(path: Path) -> Path:
+    """Return the file that a path names, links followed, if it can be written.  Raises Fault if it cannot.
+
+    So that is told before the work is done, not after it.
+    """
+    try:
+        target = path.resolve()
+        if target.is_dir():
+            raise Fault(f"cannot write {path}: it is a directory: name a file")
+        if target.is_symlink() or (target.exists() and not target.is_file()):
+            raise Fault(f"cannot write {path}: it is not a regular file: name another file")
+        folder = target.parent
+        if not folder.is_dir():
+            raise Fault(f"cannot write {path}: there is no directory {path.parent}: make it or name another file")
+        if not os.access(folder, os.W_OK):
+            raise Fault(f"cannot write {path}: no permission to write in {path.parent}: name another file")
+    except (OSError, RuntimeError, ValueError) as error:  # a circle of links, a name too long, a null byte
+        reason = getattr(error, "strerror", None) or error
+        raise Fault(f"cannot write {path}: {reason}: name another file") from None
+    return target
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file, or leave what was there: the text goes beside the target, which is then replaced.
 
-    Raises Fault if the file cannot be written.
+    A link stays, and what it leads to is replaced.  Raises Fault if the file cannot be written.
     """
-    check_writable(path)
-    path = path.resolve()  # a link stays, and what it leads to is replaced
+    target = check_writable(path)
     beside = None
     try:
         with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
+            "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=f".{target.name}.", delete=False
         ) as file:
             beside = file.name
             file.write(text)
         os.chmod(beside, 0o644)
-        os.replace(beside, path)
+        os.replace(beside, target)
         beside = None
     except OSError as error:
         raise Fault(f"cannot write {path}: {error.strerror}: name another file or free the space") from None

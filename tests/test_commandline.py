@@ -256,6 +256,23 @@ class WholeFiles(unittest.TestCase):
                     write_whole(self.path, "new")
                 self.hold_untouched()
 
+    def test_links(self) -> None:
+        """A link stays and what it leads to is replaced; a circle, a pipe and a long name are faults."""
+        target, link = self.folder / "target", self.folder / "link"
+        target.write_text("old", encoding="utf-8")
+        link.symlink_to(target)
+        write_whole(link, "new")
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(target.read_text(encoding="utf-8"), "new")
+        one, other, pipe = self.folder / "one", self.folder / "other", self.folder / "pipe"
+        one.symlink_to(other)
+        other.symlink_to(one)
+        os.mkfifo(pipe)
+        for path in (one, pipe, self.folder / ("x" * 300), Path("a\0b")):
+            with self.subTest(path=path), self.assertRaisesRegex(Fault, "^cannot write .*: name another file"):
+                write_whole(path, "new")
+        self.assertTrue(pipe.is_fifo())
+
     def test_what_cannot_be_written_is_told_beforehand(self) -> None:
         for path, complaint in (
             (self.folder, "it is a directory: name a file"),
