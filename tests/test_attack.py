@@ -69,9 +69,9 @@ class EveryLength(unittest.TestCase):
         self.assertEqual(found.as_json()["every_length"]["ratio"], "3")
 
     def test_hits_that_are_computed_with_do_not_close(self) -> None:
-        found = on_study(lambda block: 2 * block.hits, most=3000)
+        found = on_study(lambda block: 2 * block.hits, most=1500)
         self.assertIsNone(found.settled)
-        self.assertIn("more than 3000 states", found.open)
+        self.assertIn("more than 1500 states", found.open)
         self.assertTrue(found.outgrown)
         self.assertIn("not settled", found.lines()[-1])
 

@@ -177,7 +177,7 @@ class Run(Folder):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        time.sleep(1.5)
+        time.sleep(0.8)
         process.send_signal(signal.SIGINT)
         begun = time.monotonic()
         out, err = process.communicate(timeout=20)

@@ -76,7 +76,7 @@ def is_walk(path: Walk, start: int) -> bool:
 class Components(unittest.TestCase):
     def test_against_reachability(self) -> None:
         rng = random.Random(1)
-        for _ in range(200):
+        for _ in range(90):
             one = random_graph(rng, 8)
             edges = rng.sample(one.edges, rng.randint(0, len(one.edges)))
             reach = [[state == other for other in range(one.states)] for state in range(one.states)]
@@ -101,7 +101,7 @@ class Components(unittest.TestCase):
 class ShortestWalks(unittest.TestCase):
     def test_the_first_of_the_shortest(self) -> None:
         rng = random.Random(2)
-        for _ in range(150):
+        for _ in range(70):
             one = random_graph(rng, 5)
             out = outgoing(one)
             start = rng.randrange(one.states)
@@ -132,7 +132,7 @@ class ShortestWalks(unittest.TestCase):
 class ShortestCycles(unittest.TestCase):
     def test_against_all_simple_cycles(self) -> None:
         rng = random.Random(3)
-        for _ in range(300):
+        for _ in range(120):
             one = random_graph(rng)
             found = shortest_cycle(one.states, one.edges)
             lengths = [len(cycle) for cycle in simple_cycles(one) if any(edge.misses for edge in cycle)]
@@ -157,7 +157,7 @@ class Longest(unittest.TestCase):
         """No cycle is positive exactly if no simple cycle is; then the heaviest walks repeat no state."""
         rng = random.Random(4)
         positive = 0
-        for _ in range(300):
+        for _ in range(120):
             one = random_graph(rng)
             ratio = Fraction(rng.randint(0, 7), rng.randint(1, 3))
             found = LongestWalks(one, ratio)

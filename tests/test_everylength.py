@@ -91,7 +91,7 @@ class AgainstEnumeration(unittest.TestCase):
     def test_random_machines(self) -> None:
         rng = random.Random(1)
         kinds: dict[str, int] = {}
-        for _ in range(150):
+        for _ in range(70):
             steps = random_steps(rng)
             one = explore(machine_of(steps))
             found, true = every_length(one), truth(one, self.longest)

@@ -74,7 +74,7 @@ class Tries(unittest.TestCase):
 
     def test_random_tries_against_the_definition(self) -> None:
         rng = random.Random(1)
-        for _ in range(200):
+        for _ in range(100):
             strings = random_universe(rng, 6, 5, "abc")
             trie = Trie(iter(strings))
             with self.subTest(strings=strings):
@@ -302,7 +302,7 @@ class LruAgainstASecondImplementation(unittest.TestCase):
 
     def test_random_tries(self) -> None:
         rng = random.Random(4)
-        for _ in range(150):
+        for _ in range(80):
             trie = Trie(random_universe(rng, 8, 4, "abc"))
             sequence = random_sequence(rng, trie, 12)
             for rule, recency in itertools.product(Rule, Recency):
@@ -420,7 +420,7 @@ class TheOptimum(unittest.TestCase):
 
     def test_random_tries_have_one_optimum(self) -> None:
         rng = random.Random(5)
-        for _ in range(250):
+        for _ in range(110):
             trie = Trie(random_universe(rng, 4, 3))
             sequence = random_sequence(rng, trie, 7)
             for capacity in range(1, 5):
@@ -491,7 +491,7 @@ class FlatPaging(unittest.TestCase):
     def test_flat_paging_is_the_tree_model_of_a_star(self) -> None:
         rng = random.Random(7)
         star = Trie([(page,) for page in "abcde"])
-        for _ in range(200):
+        for _ in range(100):
             sequence = "".join(rng.choice("abcde") for _ in range(rng.randint(1, 12)))
             requests = [(page,) for page in sequence]
             for capacity in range(1, 7):

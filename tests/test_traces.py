@@ -555,7 +555,7 @@ class RandomTraces(Files):
 
     def test_in_memory(self) -> None:
         draw = random.Random(1)
-        for _ in range(700):
+        for _ in range(350):
             paths = self.draw_paths(draw)
             self.agree(trace_of(paths), paths)
 
@@ -590,7 +590,7 @@ class RandomTraces(Files):
         draw = random.Random(5)
         seed = b'{"timestamp": 1.5, "priority": 2, "hash_ids": [1, -23, "a\\u00e9\\n"], "x": {"y": [null, true]}}'
         outcomes = {"read": 0, "fault": 0}
-        for _ in range(700):
+        for _ in range(350):
             line = bytearray(seed)
             for _ in range(draw.randrange(1, 4)):
                 at = draw.randrange(len(line))
@@ -602,7 +602,7 @@ class RandomTraces(Files):
             except Fault as fault:
                 self.assertTrue(str(fault).isprintable(), bytes(line))
                 outcomes["fault"] += 1
-        self.assertGreater(min(outcomes.values()), 100)
+        self.assertGreater(min(outcomes.values()), 40)
 
 
 if __name__ == "__main__":
