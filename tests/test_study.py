@@ -12,7 +12,7 @@ from typing import Any
 
 from src.adversary import BINARY, Universe, derisk, witness, worst_lru_ratio
 from src.claim import agrees
-from src.policies import REGISTRY
+from src.policies import REGISTRY, Cache, make_policy
 from src.radixcache import (
     LeafOnlyBelady,
     Optimum,
@@ -323,6 +323,24 @@ class Readme(unittest.TestCase):
         self.assertFalse(any(one["exceeds_every_cycle"] for one in rows))
         self.assertEqual(every["measured"]["all_lengths"]["edges_with_a_strict_interior_eviction"], 0)
         self.assertEqual(every["measured"]["all_lengths"]["edges_with_another_decision"], 0)
+
+    def test_the_cycle_on_which_lfu_itself_repeats(self) -> None:
+        match = re.search(r"first `([abc ]+)`, then `([abc ]+)` over and over", " ".join(self.text.split()))
+        assert match
+        prefix, cycle = match[1].split(), match[2].split()
+        trie = Trie(("a", "b", "c"))
+        cache = Cache(trie, 2, make_policy("lfu"))
+        for string in prefix:
+            cache.access(string)
+        states = []
+        for _ in range(4):
+            misses = sum(cache.access(string).misses for string in cycle)
+            order = sorted(cache.facts, key=lambda block: cache.facts[block].last_access)
+            states.append((misses, order, [cache.facts[block].hits for block in order]))
+        self.assertEqual(states, [(2, states[0][1], [1, 0])] * 4)
+        search = LeafOnlyBelady(trie, 2, Optimum.LOCKED)
+        rounds = [search.misses(prefix + cycle * count) for count in range(4)]
+        self.assertEqual(rounds, [2, 3, 3, 3])
 
     def test_example_of_a_new_policy_prints_what_it_says(self) -> None:
         (example,) = re.findall(r"```python\n(.*?)```", self.text, re.DOTALL)
