@@ -246,7 +246,12 @@ class Cache:
 
     def match(self, string: String) -> int:
         """Return how many blocks of the string's path are cached, from the first on.  Changes nothing."""
-        return sum(block in self.facts for block in self.trie.path(string))
+        held = 0
+        for block in self.trie.path(string):
+            if block not in self.facts:
+                break
+            held += 1
+        return held
 
     def access(self, string: String, priority: int = 0, chunked: bool = False) -> Served:
         """Serve a request: match its path, bring in the rest, evict what is too much.
@@ -270,13 +275,13 @@ class Cache:
         self._hold(path)
         uncached = 0
         try:
-            served = self._reclaim(len(self.facts) - self.capacity)
+            reclaimed = self._reclaim(len(self.facts) - self.capacity)
         finally:  # a score may fail; the cache stays sound
             self._release(path)
             while len(self.facts) > self.capacity:
                 uncached += 1
                 del self.facts[path[-uncached]]
-        return served._replace(hits=hits, misses=len(path) - hits, uncached=uncached)
+        return Served(hits, len(path) - hits, *reclaimed, uncached)
 
     def lock(self, string: String) -> int:
         """Lock the cached part of the string's path, once more if it is locked; return how many blocks that is."""
@@ -309,7 +314,7 @@ class Cache:
         """
         if count < 0:
             raise ValueError(f"cannot evict {count} blocks: give 0 or more")
-        return self._reclaim(count).victims
+        return self._reclaim(count)[0]
 
     def evictable(self) -> list[int]:
         """Return the blocks that may go: cached, not locked, and under the leaf-only rule without a cached child."""
@@ -323,7 +328,8 @@ class Cache:
         facts = self.facts[block]
         return (self.score(facts), facts.last_access, -facts.depth, block)
 
-    def _reclaim(self, count: int) -> Served:
+    def _reclaim(self, count: int) -> tuple[tuple[int, ...], int, int, int]:
+        """Evict until `count` blocks are free; return the victims, and the middle three numbers of a Served."""
         victims: list[int] = []
         interior = strict_interior = dragged = 0
         goal = len(self.facts) - max(count, 0)
@@ -341,7 +347,7 @@ class Cache:
             for block in [victim, *below]:
                 del self.facts[block]
             victims.append(victim)
-        return Served(0, 0, tuple(victims), interior, strict_interior, dragged)
+        return tuple(victims), interior, strict_interior, dragged
 
     def check(self) -> None:
         """Raise AssertionError unless the invariants hold.
