@@ -52,7 +52,7 @@ def add_policy_options(parser: argparse.ArgumentParser, several: bool = False) -
         "--radix-eviction-policy",
         action="append" if several else Once,
         metavar="NAME",
-        help=f"{', '.join(REGISTRY)}{', all' if several else ''} or FILE.py:FUNCTION",
+        help=f"{', '.join(map(_marked, REGISTRY))}{', all' if several else ''} or FILE.py:FUNCTION",
     )
     parser.add_argument(
         "--radix-eviction-policy-config",
@@ -61,6 +61,11 @@ def add_policy_options(parser: argparse.ArgumentParser, several: bool = False) -
         metavar="JSON",
         help="""the policy's parameters, such as '{"protected_threshold": 3}'""",
     )
+
+
+def _marked(name: str) -> str:
+    """Return a policy's name, marked if SGLang does not offer it on its command line."""
+    return f"{name} (experimental)" if REGISTRY[name].experimental else name
 
 
 def configuration(text: str) -> dict[str, Any]:

@@ -193,6 +193,7 @@ def _load(name: str) -> Callable[..., Any]:
 
     @functools.wraps(score)
     def told(block: Facts, **config: int) -> Any:
+        """Score a block, and say which file is at fault if that fails."""
         try:
             return score(block, **config)
         except TypeError:

@@ -379,8 +379,3 @@ class _Held:
             self.size -= dropped
             if not self.blocks[use]:
                 heapq.heappop(self.furthest)
-
-
-def smallest_optimal_capacity(trace: Trace, hits: int, optimum: Optimum) -> int:
-    """Return the smallest capacity at which the optimum hits at least so many blocks: see `Belady`."""
-    return Belady(trace).smallest_capacity(hits, optimum)

@@ -14,7 +14,7 @@ from typing import Any
 from src import policies, replay
 from src.policies import Cache, Facts, Score, Served, make_policy
 from src.radixcache import LeafOnlyBelady, Optimum, Path, Trie, UnrestrictedBelady, belady
-from src.replay import Belady, Counts, infinite, serve, smallest_optimal_capacity
+from src.replay import Belady, Counts, infinite, serve
 from src.traces import trace_of
 
 
@@ -214,7 +214,7 @@ class CountsTest(unittest.TestCase):
         self.assertEqual(replay.replay(trace, 1), Counts(0, 0, 0))
         self.assertEqual(infinite(trace).hit_rate, 0)
         self.assertEqual(Belady(trace).hits(1, Optimum.LOCKED), 0)
-        self.assertEqual(smallest_optimal_capacity(trace, 0, Optimum.BYPASS), 1)
+        self.assertEqual(Belady(trace).smallest_capacity(0, Optimum.BYPASS), 1)
 
     def test_progress_counts_the_requests(self) -> None:
         seen: list[tuple[int, int]] = []
@@ -386,9 +386,8 @@ class OptimumTest(unittest.TestCase):
                 for hits in range(curve[-1] + 1):
                     smallest = 1 + next(at for at, reached in enumerate(curve) if reached >= hits)
                     self.assertEqual(best.smallest_capacity(hits, optimum), smallest)
-                self.assertEqual(smallest_optimal_capacity(trace, hits, optimum), smallest)
                 with self.assertRaisesRegex(ValueError, f"no capacity gives {curve[-1] + 1} hits"):
-                    smallest_optimal_capacity(trace, curve[-1] + 1, optimum)
+                    best.smallest_capacity(curve[-1] + 1, optimum)
 
 
 if __name__ == "__main__":
