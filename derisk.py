@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from src.adversary import BINARY, DERISK_CAPACITY, DERISK_LENGTH, Universe, derisk
-from src.attack import attack, small_tries
-from src.commandline import (
+from src.claims.derisk import BINARY, DERISK_CAPACITY, DERISK_LENGTH, Universe, derisk
+from src.page.commandline import (
     FAILED,
     OK,
     Fault,
@@ -25,9 +24,10 @@ from src.commandline import (
     whole_number,
     write_whole,
 )
-from src.exhaustive import Outgrown
-from src.policies import make_policy
+from src.policies.scores import described, make_policy
 from src.radixcache import Optimum, Trie
+from src.walks.adversary import attack, small_tries
+from src.walks.exhaustive import Outgrown
 
 RESULTS = Path(__file__).resolve().parent / "results" / "derisk.json"
 
@@ -64,7 +64,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--max-states", type=whole_number(1), action=Once, default=50_000, metavar="N", help="where to stop (50000)"
     )
     parser.add_argument("--output", type=Path, action=Once, metavar="PATH", help="write the findings as JSON")
-    add_policy_options(parser)
+    add_policy_options(parser, described())
     options = parser.parse_args(arguments)
     if options.radix_eviction_policy is None:
         for flag in ("radix_eviction_policy_config", "forests"):

@@ -7,10 +7,14 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from src.adversary import BINARY
-from src.audit import policies
-from src.claim import Claim, compared
-from src.commandline import (
+from src.claims.all_lengths import every_length_claim
+from src.claims.claim import Claim, compared
+from src.claims.derisk import BINARY
+from src.claims.study import study
+from src.claims.theorems import theorems
+from src.claims.without_rule import policies
+from src.page.chart import Series, chart
+from src.page.commandline import (
     FAILED,
     OK,
     Fault,
@@ -23,10 +27,7 @@ from src.commandline import (
     table,
     write_whole,
 )
-from src.figures import Series, chart
-from src.limits import beyond
 from src.radixcache import Trie
-from src.study import study
 
 RESULTS = Path(__file__).resolve().parent / "results" / "main.json"
 FIGURE = RESULTS.with_name("ratio_by_length.svg")
@@ -35,9 +36,9 @@ FIGURE = RESULTS.with_name("ratio_by_length.svg")
 def main(arguments: list[str]) -> int:
     """Compute all claims, print the tables, write or check the results; or replay.  Return the exit status."""
     if arguments[:1] == ["replay"]:
-        from src import replaycommand  # the study needs none of it
+        from src.traces import command  # the study needs none of it
 
-        print(replaycommand.main(arguments[1:]), end="")
+        print(command.main(arguments[1:]), end="")
         return OK
     parser = Parser(
         "run.py",
@@ -86,7 +87,8 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results = study(trie, progress.say)
     progress.say("policies")
     results["policies"] = policies(trie)
-    results.update(beyond(trie, progress.say))
+    results["every_length"] = every_length_claim(trie, progress.say)
+    results["theorems"] = theorems(progress.say)
     return results
 
 

@@ -1,1 +1,0 @@
-"""A radix prefix cache may only evict leaves; this package measures what that rule costs."""

@@ -43,34 +43,26 @@ class Trie:
         self._child: dict[tuple[int, Hashable], int] = {}
         if not self.strings:
             raise ValueError("the universe is empty: give at least one string")
-        for string in self.strings:
-            if len(string) == 0:
-                raise ValueError("the empty string has no block: give strings of at least one symbol")
-            self._insert(string)
-        self._paths: dict[String, Path] = {string: self._walk(string) for string in self.strings}
+        self._paths: dict[String, Path] = {string: self._grow(string) for string in self.strings}
         self.descendants = [0] * len(self.parent)
         for block in range(len(self.parent) - 1, -1, -1):
             if self.parent[block] != ROOT:
                 self.descendants[self.parent[block]] |= self.descendants[block] | 1 << block
 
-    def _insert(self, string: String) -> None:
-        block = ROOT
+    def _grow(self, string: String) -> Path:
+        """Return the string's path, adding the blocks that are new."""
+        if len(string) == 0:
+            raise ValueError("the empty string has no block: give strings of at least one symbol")
+        path = [ROOT]
         for end, symbol in enumerate(string, start=1):
-            edge = (block, symbol)
+            edge = (path[-1], symbol)
             if edge not in self._child:
                 self._child[edge] = len(self.parent)
-                self.parent.append(block)
+                self.parent.append(path[-1])
                 self.depth.append(end)
                 self.prefix.append(string[:end])
-            block = self._child[edge]
-
-    def _walk(self, string: String) -> Path:
-        path = []
-        block = ROOT
-        for symbol in string:
-            block = self._child[block, symbol]
-            path.append(block)
-        return tuple(path)
+            path.append(self._child[edge])
+        return tuple(path[1:])
 
     def __len__(self) -> int:
         """Return the number of blocks."""
@@ -84,9 +76,8 @@ class Trie:
             raise ValueError(f"{string!r} is not one of the trie's strings") from None
 
     def label(self, block: int) -> str:
-        """Return the prefix that ends at a block, as text: `"01"` for strings, `"a.b"` for other sequences."""
-        prefix = self.prefix[block]
-        return prefix if isinstance(prefix, str) else ".".join(map(str, prefix))
+        """Return the prefix that ends at a block, as text."""
+        return names([self.prefix[block]])[0]
 
     def labels(self, blocks: int) -> list[str]:
         """Return the labels of a set of blocks, in the order of their numbers."""
@@ -117,6 +108,11 @@ class Trie:
                 if size(held) < capacity and (parent == ROOT or held >> parent & 1)
             ]
         return sorted(sets, key=lambda held: (size(held), held))
+
+
+def names(strings: Iterable[String]) -> list[str]:
+    """Return strings as text: `"01"` for strings, `"a.b"` for other sequences."""
+    return [string if isinstance(string, str) else ".".join(map(str, string)) for string in strings]
 
 
 def size(blocks: int) -> int:
@@ -209,11 +205,7 @@ class Recency(enum.Enum):
 
 def cached_set(state: LastAccess) -> int:
     """Return the set of the blocks that a state holds."""
-    blocks = 0
-    for block, time in enumerate(state):
-        if time:
-            blocks |= 1 << block
-    return blocks
+    return as_set(block for block, time in enumerate(state) if time)
 
 
 def lru_access(
@@ -255,7 +247,7 @@ def _lru_eviction(trie: Trie, cached: int, times: Sequence[int], rule: Rule) -> 
     return Eviction(victim, 1 << victim | below, below != 0, strict)
 
 
-def lru(
+def serve_lru(
     trie: Trie, capacity: int, sequence: Iterable[String], rule: Rule, recency: Recency = Recency.PATH
 ) -> Run:
     """Serve a request sequence from a cold start under LRU with the given eviction rule.
@@ -284,12 +276,24 @@ class Optimum(enum.Enum):
     BYPASS = "bypass"
     LOCKED = "locked"
 
+    def kept(self, path: int) -> int:
+        """Return the part of a path, as a set, that is still held when its request has been served."""
+        return path if self is Optimum.LOCKED else 0
+
+    def room(self, trie: Trie, capacity: int) -> int:
+        """Return how many blocks may be held at the moment at which a request is served."""
+        return capacity if self is Optimum.LOCKED else capacity + max(trie.depth)
+
+    def fits(self, trie: Trie, capacity: int) -> bool:
+        """Return whether every path of a trie can be served."""
+        return max(trie.depth) <= self.room(trie, capacity)
+
 
 def check_fits(trie: Trie, capacity: int, optimum: Optimum) -> None:
     """Raise ValueError if the capacity is below 1, or a path is longer than what a locked optimum can hold."""
     check_capacity(capacity)
     longest = max(trie.strings, key=len)
-    if optimum is Optimum.LOCKED and len(longest) > capacity:
+    if not optimum.fits(trie, capacity):
         label = trie.label(trie.path(longest)[-1])
         raise ValueError(
             f"the path of {label!r} has {len(longest)} blocks and cannot be locked in a capacity of {capacity}:"
@@ -323,7 +327,7 @@ class Search:
         key = (sequence, cached)
         if key not in self._memo:
             path = as_set(self.trie.path(sequence[0]))
-            kept = path if self.optimum is Optimum.LOCKED else 0
+            kept = self.optimum.kept(path)
             reach = (cached | path, kept)
             if reach not in self._next:
                 self._next[reach] = list(self.successors(*reach))
@@ -353,75 +357,6 @@ class UnrestrictedBelady(Search):
         """Return the ancestor-closed subsets of `held` with at most K blocks that contain `kept`."""
         closed = self.trie.ancestor_closed_sets(self.capacity)
         return [after for after in closed if not after & ~held and not kept & ~after]
-
-
-class AnySetBelady(Search):
-    """The exact optimum of a cache with no structure at all: every subset that fits, ancestor-closed or not."""
-
-    def successors(self, held: int, kept: int) -> Iterable[int]:
-        """Return the subsets of `held` with at most K blocks that contain `kept`."""
-        droppable = held & ~kept
-        subset = droppable
-        while True:
-            if size(subset | kept) <= self.capacity:
-                yield subset | kept
-            if not subset:
-                return
-            subset = (subset - 1) & droppable
-
-
-def belady(trie: Trie, capacity: int, sequence: Sequence[String], optimum: Optimum) -> Run:
-    """Serve the sequence optimally: the block whose next use is furthest away goes first, ties to the deeper block.
-
-    The source is Belady 1966; unused blocks have their next use at infinity.  Raises ValueError as `check_fits` does.
-    Cost: O(length · blocks).
-
-    The victims are leaves.  A request for a child's string uses the parent too, so a parent's next use is never
-    later than its child's; where the two are equal the child is deeper.  So a child always goes before its parent
-    (under `LOCKED` the candidates, all cached blocks off the path, contain a block's descendants when they contain it).
-
-    It is optimal, even among caches that may hold any set of blocks.  Let B be this schedule and C any schedule that
-    agrees with B before request t and holds the set C_t != B_t after it.  Holding more never hurts (the surplus can be
-    dropped when room is needed), so let |C_t| = |B_t|; choose x in B_t - C_t and y in C_t - B_t.  B evicted y and kept
-    x, both evictable, so x is used no later than y.  Let C' be C with x in place of y, until the first of these:
-    (1) C drops y: C' drops x, and both hold the same set at the same cost.
-    (2) x is requested: C misses x, C' does not.  If y is requested too, C' misses y and the costs are equal, and both
-        have seen x and y, so C' can go on as C.  If not, C' is one miss ahead; it holds C's set without y until C
-        drops y or y is requested, which costs C' that one miss.
-    Before that neither x nor y is requested, so C' holds every locked path that C holds.  Hence C' costs no more than
-    C and agrees with B on one more block of C_t; repeating this, then for later t, turns C into B at no cost.
-    """
-    check_fits(trie, capacity, optimum)
-    never = len(sequence)
-    next_use: list[list[int]] = [[never] * len(trie)]  # next_use[0][block]: the next request at or after this one
-    for position in range(len(sequence) - 1, -1, -1):
-        uses = list(next_use[-1])
-        for block in trie.path(sequence[position]):
-            uses[block] = position
-        next_use.append(uses)
-    next_use.reverse()
-    cached = 0
-    steps = []
-    for position, string in enumerate(sequence):
-        path = as_set(trie.path(string))
-        misses = size(path & ~cached)
-        cached |= path
-        evictions = []
-        while size(cached) > capacity:
-            eviction = _furthest(trie, cached, path if optimum is Optimum.LOCKED else 0, next_use[position + 1])
-            evictions.append(eviction)
-            cached &= ~eviction.removed
-        steps.append(Step(misses, tuple(evictions), cached))
-    return Run(tuple(steps))
-
-
-def _furthest(trie: Trie, cached: int, kept: int, next_use: Sequence[int]) -> Eviction:
-    """Choose the block outside `kept` that is used furthest away, the deeper of two, then the higher number."""
-    candidates = list(members(cached & ~kept))
-    victim = max(candidates, key=lambda block: (next_use[block], trie.depth[block], block))
-    below = trie.descendants[victim] & cached
-    strict = sum(next_use[block] == next_use[victim] for block in candidates) == 1
-    return Eviction(victim, 1 << victim | below, below != 0, strict)
 
 
 # -- flat paging: a string is one page, whatever its length --------------------------------------------------------
@@ -462,6 +397,6 @@ def flat_belady(capacity: int, sequence: Sequence[Hashable], optimum: Optimum) -
         misses += 1
         pages.append(page)
         if len(pages) > capacity:
-            candidates = pages if optimum is Optimum.BYPASS else pages[:-1]
+            candidates = pages[: len(pages) - optimum.kept(1)]
             pages.remove(max(candidates, key=lambda held: rest.index(held) if held in rest else len(rest)))
     return misses

@@ -18,10 +18,11 @@ from unittest import mock
 
 import derisk
 import run
-from src.claim import claim
-from src.commandline import guarded
+from src.claims.claim import claim
+from src.page.commandline import guarded
+from tests.helpers import REPOSITORY
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = REPOSITORY
 
 
 def command(*words: str, seed: str = "0", **keywords: Any) -> subprocess.CompletedProcess[str]:

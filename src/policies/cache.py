@@ -1,0 +1,203 @@
+"""One plain cache over any policy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from src.policies.facts import Facts, Score
+from src.policies.scores import lru
+from src.radixcache import ROOT, String, Trie, as_set, check_capacity, members
+
+
+class Served(NamedTuple):
+    """One request served: blocks hit and missed, the victims in order, and how much of its tail was not cached.
+
+    Without the leaf-only rule a victim's cached descendants go with it; `dragged` counts those blocks.
+    """
+
+    hits: int
+    misses: int
+    victims: tuple[int, ...]
+    interior: int = 0
+    strict_interior: int = 0
+    dragged: int = 0
+    uncached: int = 0
+
+
+class CacheState(NamedTuple):
+    """All that a cache remembers: its clock, the cached blocks with their facts in the order of their numbers, and
+    for each locked string how many blocks each of its locks holds."""
+
+    clock: int = 0
+    blocks: tuple[tuple[int, Facts], ...] = ()
+    locks: tuple[tuple[String, tuple[int, ...]], ...] = ()
+
+
+class Cache:
+    """A radix cache of at most K blocks under any policy, in the plain form: each eviction looks at every block.
+
+    With `leaf_only=False` any unlocked block may be the victim and its cached descendants go with it: the
+    unconstrained cache that the rule is measured against.  With `write_back=True` no hits are counted.
+    Raises ValueError for a capacity below 1.
+    """
+
+    def __init__(
+        self, trie: Trie, capacity: int, score: Score = lru, leaf_only: bool = True, write_back: bool = False
+    ) -> None:
+        check_capacity(capacity)
+        self.trie, self.capacity, self.score = trie, capacity, score
+        self.leaf_only, self.write_back = leaf_only, write_back
+        self.clock = 0
+        self.facts: dict[int, Facts] = {}
+        self._locks: dict[int, int] = {}
+        self._held: dict[String, list[int]] = {}  # for each locked string: how many blocks each of its locks holds
+
+    def state(self) -> CacheState:
+        """Return all that the cache remembers.  Cost: O(cached blocks · log)."""
+        locks = tuple((string, tuple(lengths)) for string, lengths in self._held.items())
+        return CacheState(self.clock, tuple(sorted(self.facts.items())), locks)
+
+    def restore(self, state: CacheState) -> None:
+        """Go back to a state of a cache on the same trie.  Cost: O(cached blocks + locked blocks)."""
+        self.clock, self.facts = state.clock, dict(state.blocks)
+        self._locks, self._held = {}, {string: list(lengths) for string, lengths in state.locks}
+        for string, lengths in state.locks:
+            for length in lengths:
+                self._hold(self.trie.path(string)[:length])
+
+    def cached(self) -> int:
+        """Return the set of cached blocks."""
+        return as_set(self.facts)
+
+    def match(self, string: String) -> int:
+        """Return how many blocks of the string's path are cached, from the first on.  Changes nothing."""
+        held = 0
+        for block in self.trie.path(string):
+            if block not in self.facts:
+                break
+            held += 1
+        return held
+
+    def access(self, string: String, priority: int = 0, chunked: bool = False) -> Served:
+        """Serve a request: match its path, bring in the rest, evict what is too much.
+
+        The path is locked while it is served.  Matched blocks count a hit each, unless this is a further step
+        of a chunked prefill (`chunked`): a request that is prefilled in chunks is counted by its first access
+        alone.  When nothing else is left to evict, the tail of the path is not cached, so of a path longer than the
+        capacity the first K blocks remain.  Raises ValueError for a string that is not the trie's.
+        Cost: O(blocks) for each eviction.
+        """
+        path = self.trie.path(string)
+        self.clock += 1
+        hits = self.match(string)
+        for at, block in enumerate(path):
+            if at < hits:
+                old = self.facts[block]
+                counted = old.hits + (not chunked and not self.write_back)
+                self.facts[block] = Facts(self.clock, old.created, counted, max(old.priority, priority), old.depth)
+            else:
+                self.facts[block] = Facts(self.clock, self.clock, 0, priority, self.trie.depth[block])
+        self._hold(path)
+        uncached = 0
+        try:
+            reclaimed = self._reclaim(len(self.facts) - self.capacity)
+        finally:  # a score may fail; the cache stays sound
+            self._release(path)
+            while len(self.facts) > self.capacity:
+                uncached += 1
+                del self.facts[path[-uncached]]
+        return Served(hits, len(path) - hits, *reclaimed, uncached)
+
+    def lock(self, string: String) -> int:
+        """Lock the cached part of the string's path, once more if it is locked; return how many blocks that is."""
+        held = self.match(string)
+        self._hold(self.trie.path(string)[:held])
+        self._held.setdefault(string, []).append(held)
+        return held
+
+    def unlock(self, string: String) -> None:
+        """Release the oldest lock of the string.  Raises ValueError if it has none."""
+        if not self._held.get(string):
+            raise ValueError(f"{string!r} is not locked: unlock once for each lock")
+        self._release(self.trie.path(string)[: self._held[string].pop(0)])
+        if not self._held[string]:
+            del self._held[string]
+
+    def _hold(self, blocks: tuple[int, ...]) -> None:
+        for block in blocks:
+            self._locks[block] = self._locks.get(block, 0) + 1
+
+    def _release(self, blocks: tuple[int, ...]) -> None:
+        for block in blocks:
+            self._locks[block] -= 1
+            if not self._locks[block]:
+                del self._locks[block]
+
+    def evict(self, count: int) -> tuple[int, ...]:
+        """Free `count` blocks, or as many as are not locked, and return the victims in order.
+
+        Without the leaf-only rule more may be freed, as a victim takes its descendants along.  Raises ValueError for
+        a negative count.
+        """
+        if count < 0:
+            raise ValueError(f"cannot evict {count} blocks: give 0 or more")
+        return self._reclaim(count)[0]
+
+    def evictable(self) -> list[int]:
+        """Return the blocks that may go: cached, not locked, and under the leaf-only rule without a cached child."""
+        if not self.leaf_only:
+            return [block for block in self.facts if block not in self._locks]
+        inner = {self.trie.parent[block] for block in self.facts}
+        return [block for block in self.facts if block not in self._locks and block not in inner]
+
+    def order(self, block: int) -> tuple[Any, int, int, int]:
+        """Return the block's place in the order of eviction: score, last access, deeper first, number."""
+        facts = self.facts[block]
+        return (self.score(facts), facts.last_access, -facts.depth, block)
+
+    def _reclaim(self, count: int) -> tuple[tuple[int, ...], int, int, int]:
+        """Evict until `count` blocks are free; return the victims, and the middle three numbers of a Served."""
+        victims: list[int] = []
+        interior = strict_interior = dragged = 0
+        goal = len(self.facts) - max(count, 0)
+        while len(self.facts) > goal:
+            candidates = self.evictable()
+            if not candidates:
+                break
+            victim = min(candidates, key=self.order)
+            below = [] if self.leaf_only else [b for b in members(self.trie.descendants[victim]) if b in self.facts]
+            if below:
+                lowest = self.score(self.facts[victim])
+                interior += 1
+                strict_interior += sum(self.score(self.facts[block]) == lowest for block in candidates) == 1
+                dragged += len(below)
+            for block in [victim, *below]:
+                del self.facts[block]
+            victims.append(victim)
+        return tuple(victims), interior, strict_interior, dragged
+
+    def check(self) -> None:
+        """Raise AssertionError unless the invariants hold.
+
+        The cached set is ancestor-closed and at most K blocks; locks are cached and closed too, and add up;
+        the evictable blocks are those that no lock holds and, under the rule, no cached block sits on; a parent was
+        created no later than its child, and its last access, hits and priority are no lower.
+        """
+        cached = self.cached()
+        assert self.trie.is_ancestor_closed(cached), f"not ancestor-closed: {self.trie.labels(cached)}"
+        assert len(self.facts) <= self.capacity, f"{len(self.facts)} blocks in a capacity of {self.capacity}"
+        held: dict[int, int] = {}
+        for string, lengths in self._held.items():
+            for length in lengths:
+                for block in self.trie.path(string)[:length]:
+                    held[block] = held.get(block, 0) + 1
+        assert held == self._locks, f"locks do not add up: {held} and {self._locks}"
+        assert as_set(self._locks) & ~cached == 0, "a locked block is not cached"
+        free = cached if not self.leaf_only else self.trie.leaves(cached)
+        assert as_set(self.evictable()) == free & ~as_set(self._locks), "evictable blocks are wrong"
+        for block, facts in self.facts.items():
+            assert 1 <= facts.created <= facts.last_access <= self.clock and facts.hits >= 0, f"{block}: {facts}"
+            if self.trie.parent[block] != ROOT:
+                parent = self.facts[self.trie.parent[block]]
+                assert parent.created <= facts.created and parent.last_access >= facts.last_access, f"{parent} {facts}"
+                assert parent.hits >= facts.hits and parent.priority >= facts.priority, f"{parent} {facts}"

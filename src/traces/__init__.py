@@ -1,0 +1,5 @@
+"""Real traces: files in, requests out, and what any policy and the exact optimum hit on them.
+
+May import the model, the policies and the page.  Start with `reading` (what a trace is), then `replay` (any policy);
+`optimum` and `lru_curve` answer for every capacity, `command` is `run.py replay`.
+"""

@@ -1,0 +1,106 @@
+"""LRU at all capacities in one pass over a trace: stack distances (Mattson, Gecsei, Slutz, Traiger 1970).
+
+The stack is the list of all blocks requested so far, the latest last access first, and of equal ones the shallower
+first.  Leaf-only LRU of K blocks, cold at the start, holds after each request exactly the first K blocks of the stack,
+or all of them if there are fewer.  So it holds a block at K if and only if it does at every larger capacity, and it
+hits a requested block if and only if the block's place in the stack (from 1) is at most K.
+
+Proof, by induction.  Let S be the set held, the first K of the stack, and let P be the next path.  The new stack is P,
+first block first, then the blocks not on P in the order they had; of those, the blocks of S - P come first.  The cache
+brings P in, to S + P, and evicts the oldest block off P, of equal ones the deeper, which is the last one of
+S - P in the stack, until K blocks are left.
+* If P has at most K blocks, P and the first K - |P| blocks of S - P are left, or all of them if they are fewer.  In the
+  first case these are the first K of the new stack.  In the second |S + P| <= K; then either S has fewer than K blocks,
+  so it is all that was requested before, and S + P is the whole new stack; or S has K blocks, and S + P = S is
+  again the first K of the new stack.
+* If P has more than K blocks, all of S - P goes, then the tail of P, and the first K of P are left: the first K again.
+The victims are leaves, as a cached child is no later than its parent, and deeper.
+
+What requests in flight lock is not part of this: the curve is that of a path locked while it is served.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from src.radixcache import check_capacity
+from src.traces.reading import Trace
+
+
+class Curve(NamedTuple):
+    """The hits of LRU as a function of the capacity, in blocks.
+
+    `capacities` are those at which the hits grow, in increasing order, and `totals` the hits from each of them on;
+    below the first there are none.
+    """
+
+    capacities: Sequence[int]
+    totals: Sequence[int]
+
+    def hits(self, capacity: int) -> int:
+        """Return the blocks hit at a capacity.  Raises ValueError for one below 1.  Cost: O(log capacities)."""
+        check_capacity(capacity)
+        step = bisect.bisect_right(self.capacities, capacity)
+        return self.totals[step - 1] if step else 0
+
+
+def lru_curve(trace: Trace) -> Curve:
+    """Return the hits of leaf-only LRU at every capacity, from a cold start.
+
+    The blocks whose last access is still request t are an end of t's path: later requests took its beginning, as two
+    paths share a beginning.  Those that lie on the path of a later request are for the same reason the shallowest
+    of them, so the request finds them as one group: blocks in a row on its path, and in a row in the stack, after all
+    the blocks with a later last access.  How many these are is asked once for each group, of a Fenwick tree that counts
+    for each request the blocks whose last access it still is.
+
+    Cost: O(blocks + groups · log requests) time, O(distinct blocks + requests) memory.
+    """
+    last_access = [0] * len(trace.parent)  # request numbers, from 1 on; 0: not requested so far
+    latest = _Fenwick(len(trace.requests))
+    seen = 0
+    growth = [0] * (len(trace.parent) + 2)  # at place p: by how much more blocks are found at p than at p - 1
+    for now, path in enumerate(trace.requests, start=1):
+        accesses = [last_access[block] for block in path]
+        start, known = 0, len(path) - accesses.count(0)
+        while start < known:
+            access = accesses[start]
+            end = start + 1
+            while end < known and accesses[end] == access:
+                end += 1
+            later = seen - latest.up_to(access)  # a group taken off since the request began has a later access
+            growth[later + 1] += 1
+            growth[later + 1 + end - start] -= 1
+            latest.add(access, start - end)
+            start = end
+        for block in path:
+            last_access[block] = now
+        latest.add(now, len(path))
+        seen += len(path) - known
+    found = list(itertools.accumulate(growth))  # at place p: how many requested blocks were found there
+    capacities = [place for place, blocks in enumerate(found) if blocks]
+    return Curve(capacities, list(itertools.accumulate(found[place] for place in capacities)))
+
+
+class _Fenwick:
+    """Sums over the first items, counted from 1, of a list that changes (Fenwick 1994).  Each call is O(log items)."""
+
+    def __init__(self, items: int) -> None:
+        self.sums = [0] * (items + 1)
+
+    def add(self, item: int, amount: int) -> None:
+        """Add an amount to an item."""
+        sums, end = self.sums, len(self.sums)
+        while item < end:
+            sums[item] += amount
+            item += item & -item
+
+    def up_to(self, item: int) -> int:
+        """Return the sum of the items up to this one."""
+        sums, total = self.sums, 0
+        while item:
+            total += sums[item]
+            item &= item - 1
+        return total

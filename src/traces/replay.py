@@ -1,0 +1,267 @@
+"""A trace replayed: what any policy hits at a capacity, what the exact optimum hits there, and what no capacity limits.
+
+The cache is that of `src.policies.cache.Cache` under the leaf-only rule, decision by decision.  There each eviction
+looks at every block; here it costs O(log n), for these reasons:
+
+* A locked path is cached as a whole.  So a cached leaf is locked exactly when it is the last held block of a request
+  in flight, and locks need to be counted there alone.
+* A block's facts change only when a request reaches it, and that request locks it.  So whenever a block becomes a
+  candidate (a cached leaf that is not locked), its place in the order of eviction is final until it is evicted or
+  reached again.  It enters the queue at that moment, once for each last access.
+* Two cached leaves never have the same last access: both would lie on that request's path, one above the other.  So
+  score and last access decide; the rest of the order, deeper first and then by number, is not needed among leaves.
+* A candidate stops being one only by eviction or by being reached (a child or a lock comes with a request that reaches
+  it), and both change its last access.  So a queued entry is good exactly when its last access is still the block's.
+
+Nothing is assumed of the score: a block may become more urgent when it is reached, as under `mru`, and may score higher
+than its parent.  Only that equal facts have equal scores.
+"""
+
+from __future__ import annotations
+
+import heapq
+import reprlib
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any, Callable, NamedTuple
+
+from src.policies.cache import Served
+from src.policies.facts import Facts, Score
+from src.policies.scores import lru
+from src.radixcache import ROOT, Path, check_capacity
+from src.traces.reading import Trace
+
+Queued = tuple[Any, int, int]
+"""A leaf's place in the order of eviction, and the leaf: score, last access, block."""
+
+
+class Counts(NamedTuple):
+    """What a replay counts: requests, and their blocks, of which some were hit.
+
+    `evictions` are the blocks that had to go; `uncached` are those that never were cached, the tails of paths for which
+    nothing was left to evict.
+    """
+
+    requests: int
+    blocks: int
+    hits: int
+    evictions: int = 0
+    uncached: int = 0
+
+    @property
+    def misses(self) -> int:
+        """The blocks that were not cached when they were requested."""
+        return self.blocks - self.hits
+
+    @property
+    def hit_rate(self) -> Fraction:
+        """The hits as a share of the blocks, 0 where there is no block."""
+        return Fraction(self.hits, max(self.blocks, 1))
+
+
+def replay(
+    trace: Trace,
+    capacity: int,
+    score: Score = lru,
+    in_flight: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Counts:
+    """Serve a trace from a cold start and return what was counted.  Raises ValueError and costs as `serve` does.
+
+    `progress` is called after each request with the number of requests served and of all requests.
+    """
+    requests, blocks = len(trace.requests), sum(map(len, trace.requests))
+    hits = evictions = uncached = 0
+    for done, served in enumerate(serve(trace, capacity, score, in_flight), start=1):
+        hits += served.hits
+        evictions += len(served.victims)
+        uncached += served.uncached
+        if progress:
+            progress(done, requests)
+    return Counts(requests, blocks, hits, evictions, uncached)
+
+
+def infinite(trace: Trace) -> Counts:
+    """Return what a cache without a capacity counts: every block is missed once, when it is first requested."""
+    blocks = sum(map(len, trace.requests))
+    return Counts(len(trace.requests), blocks, blocks - len(trace.parent))
+
+
+def serve(trace: Trace, capacity: int, score: Score = lru, in_flight: int = 0) -> Iterator[Served]:
+    """Serve a trace from a cold start, request by request, and yield what each one did, victims included.
+
+    The path of a request is locked while it is served, and so is what is cached of the paths of the `in_flight`
+    requests before it: `Cache.lock` follows each access, and the oldest lock goes when there are more than `in_flight`.
+    When nothing is left to evict, the tail of the request's own path is not cached.
+
+    Raises ValueError for a capacity below 1, a negative `in_flight`, a score that raises, and scores that do not
+    compare.  Cost: O(blocks + (requests + evictions) · log K), with a call of the score for each request and eviction
+    at most; for `lru` itself O(blocks).
+    """
+    check_capacity(capacity)
+    if in_flight < 0:
+        raise ValueError(f"{in_flight} requests cannot be in flight: give 0 or more")
+    if score is lru:
+        return _serve_lru(trace.requests, capacity, in_flight)
+    cache = _LeafQueue(trace, capacity, score, in_flight)
+    return map(cache.access, trace.requests, trace.priorities)
+
+
+def _serve_lru(requests: Iterable[Path], capacity: int, in_flight: int) -> Iterator[Served]:
+    """Serve requests under LRU with the cached blocks in the order of eviction: last access, then deeper first.
+
+    A request takes its blocks to the end of the order, its last block first.  The first of the order is a leaf, as a
+    child precedes its parent.  It is locked exactly when it was last reached by a request in flight; then everything
+    after it was reached no earlier, is locked as well, and nothing can go.
+    """
+    order: OrderedDict[int, int] = OrderedDict()  # from a cached block to its last access
+    to_the_end = order.move_to_end
+    for now, path in enumerate(requests, start=1):
+        held = len(order)
+        for block in reversed(path):
+            order[block] = now
+            to_the_end(block)
+        misses = len(order) - held
+        victims = []
+        while len(order) > capacity and next(iter(order.values())) < now - in_flight:
+            victims.append(order.popitem(last=False)[0])
+        uncached = max(len(order) - capacity, 0)
+        for block in path[len(path) - uncached :]:
+            del order[block]
+        yield Served(len(path) - misses, misses, tuple(victims), uncached=uncached)
+
+
+class _LeafQueue:
+    """A leaf-only cache under any score, with a heap of its evictable leaves: see the head of this module.
+
+    The lists are indexed by block and have one more place at their end, which is that of `ROOT`: it counts as a block
+    that never becomes a leaf.
+    """
+
+    def __init__(self, trace: Trace, capacity: int, score: Score, in_flight: int) -> None:
+        blocks = len(trace.parent)
+        self.parent, self.depth = trace.parent, trace.depth
+        self.capacity, self.score, self.in_flight = capacity, score, in_flight
+        self.clock = self.size = 0
+        self.last_access = [0] * blocks  # 0: not cached
+        self.created = [0] * blocks
+        self.hits = [0] * blocks
+        self.priority = [0] * blocks
+        self.children = [0] * blocks + [1]  # how many of them are cached
+        self.locks = [0] * blocks + [0]  # how many requests in flight hold a path that ends here
+        self.flying: deque[int] = deque()  # the last held block of each of them, the oldest first
+        self.queue: list[Queued] = []
+        self.latest_score: Any = None
+
+    def access(self, path: Path, priority: int) -> Served:
+        """Serve a request.  Raises ValueError for a score that raises and for scores that do not compare."""
+        self.clock += 1
+        hits = self._bring_in(path, priority)
+        tail = path[-1] if path else ROOT
+        self.locks[tail] += 1
+        try:
+            victims = self._reclaim()
+            self.locks[tail] -= 1
+            kept = len(path) - max(self.size - self.capacity, 0)
+            for block in reversed(path[kept:]):
+                self._remove(block)
+            self._take_off(path[kept - 1] if kept else ROOT)
+        except TypeError as error:  # from a comparison: nothing else in there can raise it
+            raise ValueError(
+                f"policy {_name(self.score)} returns scores that do not compare ({error}), the latest of them"
+                f" {reprlib.repr(self.latest_score)}: return a number for every block, or a tuple of numbers for every"
+                " block"
+            ) from None
+        return Served(hits, len(path) - hits, victims, uncached=len(path) - kept)
+
+    def _bring_in(self, path: Path, priority: int) -> int:
+        """Refresh the cached blocks of a path, add the others, and return how many were cached."""
+        now, last_access = self.clock, self.last_access
+        hits = 0
+        for block in path:
+            if not last_access[block]:  # the cached set is ancestor-closed: all that follows is absent too
+                break
+            last_access[block] = now
+            self.hits[block] += 1
+            if self.priority[block] < priority:
+                self.priority[block] = priority
+            hits += 1
+        for block in path[hits:]:
+            last_access[block] = self.created[block] = now
+            self.hits[block] = 0
+            self.priority[block] = priority
+            self.children[self.parent[block]] += 1
+        self.size += len(path) - hits
+        return hits
+
+    def _remove(self, block: int) -> None:
+        self.last_access[block] = 0
+        self.children[self.parent[block]] -= 1
+        self.size -= 1
+
+    def _reclaim(self) -> tuple[int, ...]:
+        """Evict leaves until the cache fits or no candidate is left; return them in their order."""
+        queue, parent, last_access, children = self.queue, self.parent, self.last_access, self.children
+        victims: list[int] = []
+        bared = ROOT  # a block that became a candidate and is not queued yet
+        excess = self.size - self.capacity
+        while len(victims) < excess:
+            if bared != ROOT:
+                _, queued_at, block = heapq.heappushpop(queue, self._place(bared))
+            elif queue:
+                _, queued_at, block = heapq.heappop(queue)
+            else:
+                break
+            bared = ROOT
+            if last_access[block] == queued_at:
+                victims.append(block)
+                last_access[block] = 0
+                above = parent[block]
+                children[above] -= 1
+                if not children[above] and not self.locks[above]:
+                    bared = above
+        self.size -= len(victims)
+        if bared != ROOT:
+            heapq.heappush(queue, self._place(bared))
+        return tuple(victims)
+
+    def _take_off(self, tail: int) -> None:
+        """Lock the path that ends in `tail`, and unlock the oldest one when too many requests are in flight.
+
+        Of a path that is unlocked only the last block can be a leaf: on every other one sits the next one.
+        """
+        self.locks[tail] += 1
+        self.flying.append(tail)
+        if len(self.flying) > self.in_flight:
+            landed = self.flying.popleft()
+            self.locks[landed] -= 1
+            if self._may_go(landed):
+                heapq.heappush(self.queue, self._place(landed))
+        if len(self.queue) > 2 * self.capacity + 64:  # at most K entries are good: this pays for itself
+            self.queue = [entry for entry in self.queue if self.last_access[entry[2]] == entry[1]]
+            heapq.heapify(self.queue)
+
+    def _may_go(self, block: int) -> bool:
+        return not self.children[block] and not self.locks[block]
+
+    def _place(self, block: int) -> Queued:
+        facts = Facts(
+            self.last_access[block], self.created[block], self.hits[block], self.priority[block], self.depth[block]
+        )
+        try:
+            score = self.score(facts)
+            unordered = score != score  # a NaN, which compares with everything and means nothing
+        except Exception as error:
+            raise ValueError(
+                f"policy {_name(self.score)} fails on {facts} ({type(error).__name__}: {error}): mend the function"
+            ) from None
+        if unordered:
+            raise ValueError(f"policy {_name(self.score)} returns {score!r} for {facts}: return a number")
+        self.latest_score = score
+        return (score, facts.last_access, block)
+
+
+def _name(score: Score) -> str:
+    """Return the name of a policy's function, whether or not its parameters are set."""
+    return str(getattr(getattr(score, "func", score), "__name__", score))

@@ -1,0 +1,199 @@
+"""Cycles and walks in a finite graph whose edges carry (misses, optimum's misses): what `every_length` is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+
+class Edge(NamedTuple):
+    """One request served: the states before and after it by number, the policy's misses, the optimum's."""
+
+    source: int
+    target: int
+    misses: int
+    optimum_misses: int
+    request: int
+
+
+class Graph(NamedTuple):
+    """The states reached from the start (number 0), level by level, with their edges.
+
+    `closed`: all edges of all states are there.  If not, `states` counts those reached before the limit, and what
+    cycles show still holds.
+    """
+
+    states: int
+    edges: tuple[Edge, ...]
+    requests: tuple[Any, ...]
+    closed: bool
+
+
+def ratio_of(edges: Sequence[Edge]) -> Fraction:
+    """Return the policy's misses over the optimum's on a walk on which the optimum pays."""
+    return Fraction(sum(edge.misses for edge in edges), sum(edge.optimum_misses for edge in edges))
+
+
+def shortest_cycle(states: int, edges: Sequence[Edge]) -> list[Edge]:
+    """Return a shortest cycle with a miss of the policy among some edges of a graph, or no edges.
+
+    Cost: O(edges) to drop what lies on no cycle, then a breadth-first search, no deeper than the best cycle so far,
+    for each edge with a miss that is left.
+    """
+    outgoing = component_edges(states, edges)
+    best: list[Edge] = []
+    for out in outgoing:
+        for edge in out:
+            if edge.misses:
+                back = shortest_path(outgoing, edge.target, {edge.source}, len(best) - 2 if best else states)
+                if back is not None:
+                    best = [edge, *back]
+    return best
+
+
+def shortest_path(
+    outgoing: Sequence[Sequence[Edge]], start: int, ends: Container[int], longest: int | None = None
+) -> list[Edge] | None:
+    """Return a shortest path from `start` to one of `ends`, of at most `longest` edges; None if there is none.
+
+    Of several the first in the order of the edges.  Cost: O(edges).
+    """
+    return [] if start in ends else shortest_walk(outgoing, start, ends, longest)
+
+
+def shortest_walk(
+    outgoing: Sequence[Sequence[Edge]], start: int, ends: Container[int], longest: int | None = None
+) -> list[Edge] | None:
+    """Return what `shortest_path` returns, but always a walk of at least one edge."""
+    came: dict[int, Edge] = {}
+    level = [start]
+    length = 0
+    while level and (longest is None or length < longest):
+        length += 1
+        following = []
+        for state in level:
+            for edge in outgoing[state]:
+                if edge.target in came:
+                    continue
+                came[edge.target] = edge
+                if edge.target in ends:
+                    return _way(came, edge.target, length)
+                following.append(edge.target)
+        level = following
+    return None
+
+
+def _way(came: Mapping[int, Edge], end: int, length: int) -> list[Edge]:
+    way = [came[end]]
+    while len(way) < length:
+        way.append(came[way[-1].source])
+    return way[::-1]
+
+
+def component_edges(states: int, edges: Sequence[Edge]) -> list[list[Edge]]:
+    """Return, for each state, its edges within its strongly connected component (Tarjan 1972).  O(states + edges)."""
+    outgoing: list[list[Edge]] = [[] for _ in range(states)]
+    for edge in edges:
+        outgoing[edge.source].append(edge)
+    component = _components(outgoing)
+    return [[edge for edge in out if component[edge.target] == component[edge.source]] for out in outgoing]
+
+
+def _components(outgoing: Sequence[Sequence[Edge]]) -> list[int]:
+    """Return each state's strongly connected component, by number."""
+    component = [-1] * len(outgoing)
+    lowest = [0] * len(outgoing)
+    found = [0] * len(outgoing)
+    pending: list[int] = []
+    clock = 0
+    for root in range(len(outgoing)):
+        if found[root]:
+            continue
+        trail = [(root, iter(outgoing[root]))]
+        clock += 1
+        found[root] = lowest[root] = clock
+        pending.append(root)
+        while trail:
+            state, rest = trail[-1]
+            for edge in rest:
+                if not found[edge.target]:
+                    clock += 1
+                    found[edge.target] = lowest[edge.target] = clock
+                    pending.append(edge.target)
+                    trail.append((edge.target, iter(outgoing[edge.target])))
+                    break
+                if component[edge.target] < 0:
+                    lowest[state] = min(lowest[state], found[edge.target])
+            else:
+                trail.pop()
+                if trail:
+                    lowest[trail[-1][0]] = min(lowest[trail[-1][0]], lowest[state])
+                if lowest[state] == found[state]:
+                    while component[state] < 0:
+                        component[pending.pop()] = state
+    return component
+
+
+class LongestWalks:
+    """Longest walks from the start under b·misses - a·(optimum's misses), for the ratio a/b (Bellman 1958; Ford 1956).
+
+    `cycle` is a cycle of positive weight, or None; then `length` holds the weight of a heaviest walk to each state
+    and `best` that of a heaviest walk of at least one edge, which ends with the edge `end`.
+    """
+
+    def __init__(self, graph: Graph, ratio: Fraction) -> None:
+        self._ratio = ratio
+        self._edges = graph.edges
+        triples = [(edge.source, edge.target, self.weight(edge)) for edge in graph.edges]
+        lightest = min([0, *(weight for _, _, weight in triples)])
+        self.length = [0] + [(lightest - 1) * (graph.states + 1)] * (graph.states - 1)  # less than any walk
+        self._came = [-1] * graph.states
+        self.cycle = self._relax(triples)
+        self.best, self.end = max(
+            ((self.length[source] + weight, at) for at, (source, _, weight) in enumerate(triples)), default=(0, 0)
+        )
+
+    def weight(self, edge: Edge) -> int:
+        """Return an edge's weight."""
+        return self._ratio.denominator * edge.misses - self._ratio.numerator * edge.optimum_misses
+
+    def _relax(self, triples: Sequence[tuple[int, int, int]]) -> list[Edge] | None:
+        length, came = self.length, self._came
+        changed = True
+        while changed:
+            changed = False
+            for at, (source, target, weight) in enumerate(triples):
+                if length[source] + weight > length[target]:
+                    length[target] = length[source] + weight
+                    came[target] = at
+                    changed = True
+            cycle = self._cycle_of_predecessors()
+            if cycle:
+                return cycle
+        return None
+
+    def _cycle_of_predecessors(self) -> list[Edge] | None:
+        """Return a cycle in the graph of predecessors, which has positive weight, or None."""
+        visited = [0] * len(self._came)
+        for root in range(len(self._came)):
+            state = root
+            while self._came[state] >= 0 and not visited[state]:
+                visited[state] = root + 1
+                state = self._edges[self._came[state]].source
+            if self._came[state] >= 0 and visited[state] == root + 1:
+                return self._back(state, state)
+        return None
+
+    def _back(self, state: int, until: int) -> list[Edge]:
+        path: list[Edge] = []
+        while not path or state != until:
+            edge = self._edges[self._came[state]]
+            path.append(edge)
+            state = edge.source
+        return path[::-1]
+
+    def walk(self, end: int) -> list[Edge]:
+        """Return a heaviest walk from the start whose last edge is number `end`.  Call only if there is no cycle."""
+        last = self._edges[end]
+        return [*(self._back(last.source, 0) if last.source else []), last]

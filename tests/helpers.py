@@ -1,0 +1,122 @@
+"""What the tests of several rooms share: the study's trie, the committed results, random inputs, plain enumerators."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from src.policies.cache import Cache
+from src.policies.scores import make_policy
+from src.radixcache import LeafOnlyBelady, Optimum, Rule, Trie, serve_lru
+from src.walks.belady import belady
+from src.walks.cycles import Edge, Graph
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+BINARY = ("0", "1", "00", "01", "10", "11")  # the number of a block is the index of its string
+STUDY = Trie(BINARY)
+Walk = list[Edge]
+ROUNDS = 4
+searching = cache(LeafOnlyBelady)
+
+
+def claimed(name: str) -> dict[str, Any]:
+    """Return a claim of the committed results."""
+    found: dict[str, Any] = json.loads((REPOSITORY / "results" / "main.json").read_text())[name]
+    return found
+
+
+@contextlib.contextmanager
+def policy_file(text: str) -> Iterator[str]:
+    """Write a file `policy.py` into a directory of its own, for as long as the context lasts, and return its name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "policy.py")
+        path.write_text(text, encoding="utf-8")
+        yield str(path)
+
+
+def random_universe(rng: random.Random, most: int, longest: int, symbols: str = "ab") -> list[str]:
+    """Return 1 to `most` random strings (some perhaps twice) of 1 to `longest` symbols."""
+    return [
+        "".join(rng.choice(symbols) for _ in range(rng.randint(1, longest))) for _ in range(rng.randint(1, most))
+    ]
+
+
+def random_sequence(rng: random.Random, trie: Trie, longest: int) -> tuple[str, ...]:
+    """Return 1 to `longest` random requests."""
+    return tuple(rng.choice(trie.strings) for _ in range(rng.randint(1, longest)))
+
+
+def blocks(*numbers: int) -> int:
+    """Return a set of blocks, without the help of the module under test."""
+    return sum(2**number for number in set(numbers))
+
+
+def random_paths(seed: int, requests: int = 120) -> list[list[int]]:
+    """Return paths of a random trie, some of them requested again."""
+    chance = random.Random(seed)
+    paths: list[list[int]] = []
+    for _ in range(requests):
+        old = chance.choice(paths) if paths and chance.random() < 0.7 else []
+        paths.append(old[: chance.randint(0, 6)] + [chance.randrange(40) for _ in range(chance.randint(0, 3))])
+    return paths
+
+
+def graph(states: int, *edges: tuple[int, int, int, int]) -> Graph:
+    """Return a graph with edges (source, target, misses, optimum_misses)."""
+    numbered = (Edge(*edge, at) for at, edge in enumerate(edges))
+    return Graph(states, tuple(numbered), tuple(range(len(edges))), True)
+
+
+def outgoing(one: Graph) -> list[Walk]:
+    """Return each state's edges."""
+    return [[edge for edge in one.edges if edge.source == state] for state in range(one.states)]
+
+
+def simple_cycles(one: Graph) -> Iterator[Walk]:
+    """Yield every cycle that visits no state twice, each once, from its smallest state on."""
+    out = outgoing(one)
+
+    def extend(path: Walk, visited: set[int], start: int) -> Iterator[Walk]:
+        for edge in out[path[-1].target if path else start]:
+            if edge.target == start:
+                yield [*path, edge]
+            elif edge.target > start and edge.target not in visited:
+                yield from extend([*path, edge], visited | {edge.target}, start)
+
+    for start in range(one.states):
+        yield from extend([], {start}, start)
+
+
+def policy_misses(name: str, trie: Trie, capacity: int, requests: Sequence[tuple[Any, int]]) -> list[int]:
+    """Return each request's misses by the plain cache; of LRU by the model, held equal to that."""
+    plain = Cache(trie, capacity, make_policy(name))
+    misses = [plain.access(string, priority).misses for string, priority in requests]
+    if name == "lru":
+        run = serve_lru(trie, capacity, [string for string, _ in requests], Rule.LEAF_ONLY)
+        assert misses == [step.misses for step in run.steps]
+    return misses
+
+
+def least_misses(trie: Trie, capacity: int, optimum: Optimum, strings: Sequence[Any]) -> int:
+    """Return the least misses by the furthest-next-use rule, held equal to the plain search where that is short."""
+    least = belady(trie, capacity, strings, optimum).misses
+    assert len(strings) > 13 or least == searching(trie, capacity, optimum).misses(tuple(strings))
+    return least
+
+
+def round_costs(
+    name: str, trie: Trie, capacity: int, optimum: Optimum, prefix: Sequence[Any], cycle: Sequence[Any]
+) -> list[tuple[int, int]]:
+    """Return what each round of the cycle after the prefix costs the policy and the optimum."""
+    requests = [*prefix, *cycle * ROUNDS]
+    misses = policy_misses(name, trie, capacity, requests)
+    strings = [string for string, _ in requests]
+    ends = [len(prefix) + len(cycle) * times for times in range(ROUNDS + 1)]
+    totals = [(sum(misses[:end]), least_misses(trie, capacity, optimum, strings[:end])) for end in ends]
+    return [(one - before, best - least) for (before, least), (one, best) in zip(totals, totals[1:])]

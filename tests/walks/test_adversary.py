@@ -1,0 +1,109 @@
+"""The adversary: what it finds against plain enumeration, and what it says when it cannot settle a policy."""
+
+from __future__ import annotations
+
+import itertools
+import unittest
+from fractions import Fraction
+
+from src.policies.cache import Cache
+from src.policies.facts import Facts, PolicyError, Score
+from src.policies.scores import REGISTRY, make_policy
+from src.radixcache import Optimum, Trie, UnrestrictedBelady
+from src.walks.adversary import DEFAULT_LENGTH, Attack, attack, small_tries
+from tests.helpers import STUDY
+
+
+def plain_worst(
+    trie: Trie, capacity: int, score: Score, optimum: Optimum, length: int
+) -> tuple[Fraction, tuple[str, ...]]:
+    """Return the worst ratio and its first shortest sequence, one sequence at a time."""
+    search = UnrestrictedBelady(trie, capacity, optimum)
+    best: tuple[Fraction, tuple[str, ...]] = (Fraction(0), ())
+    for count in range(1, length + 1):
+        for sequence in itertools.product(trie.strings, repeat=count):
+            cache = Cache(trie, capacity, score)
+            ratio = Fraction(sum(cache.access(string).misses for string in sequence), search.misses(sequence))
+            if ratio > best[0]:
+                best = (ratio, sequence)
+    return best
+
+
+def on_study(score: Score, length: int | None = None, most: int = 20_000, capacity: int = 3) -> Attack:
+    return attack([STUDY], capacity, score, Optimum.BYPASS, length, most)
+
+
+class Bounded(unittest.TestCase):
+    def test_every_policy_against_plain_enumeration(self) -> None:
+        def timed(block: Facts) -> int:
+            return block.last_access + 2 * block.hits - block.created
+
+        for score in [*(make_policy(name) for name in REGISTRY if name != "priority"), timed]:
+            found = on_study(score, length=4)
+            assert found.worst is not None
+            self.assertEqual((found.worst.ratio, found.worst.sequence), plain_worst(STUDY, 3, score, Optimum.BYPASS, 4))
+            self.assertIsNone(found.settled)
+
+    def test_a_policy_that_reads_priorities_is_attacked_with_them(self) -> None:
+        found = on_study(make_policy("priority"))
+        self.assertEqual(found.priorities, (0, 1))
+        assert found.settled is not None
+        self.assertIsNone(found.settled.result.ratio)
+        self.assertIn(":1", found.lines()[4])
+        self.assertEqual(on_study(make_policy("lru")).priorities, (0,))
+
+    def test_outgrown(self) -> None:
+        found = on_study(make_policy("lru"), length=5, most=200)
+        self.assertIn("--max-states", found.outgrown)
+        self.assertLess(found.length, 5)
+        assert found.worst is not None
+        self.assertEqual(found.worst, on_study(make_policy("lru"), length=found.length).worst)
+
+
+class Supremum(unittest.TestCase):
+    def test_settled(self) -> None:
+        found = on_study(make_policy("lru"))
+        assert found.settled is not None
+        self.assertEqual(found.settled.result.ratio, 3)
+        self.assertEqual(found.length, DEFAULT_LENGTH)
+        self.assertEqual(found.as_json()["every_length"]["ratio"], "3")
+
+    def test_hits_that_are_computed_with_do_not_close(self) -> None:
+        found = on_study(lambda block: 2 * block.hits, most=1500)
+        self.assertIsNone(found.settled)
+        self.assertIn("more than 1500 states", found.open)
+        self.assertTrue(found.outgrown)
+        self.assertIn("not settled", found.lines()[-1])
+
+    def test_times_that_are_computed_with_are_not_tried(self) -> None:
+        found = on_study(lambda block: 2 * block.last_access)
+        self.assertIsNone(found.settled)
+        self.assertIn("computes with times", found.open)
+        self.assertEqual(found.outgrown, "")
+
+    def test_failing_scores(self) -> None:
+        for score in (lambda block: "a" if block.depth > 1 else 1, lambda block: block.hits + "x"):
+            with self.assertRaises(PolicyError):
+                on_study(score)
+
+
+class SmallTries(unittest.TestCase):
+    def test_those_that_fit(self) -> None:
+        self.assertEqual(len(small_tries(4, 2, Optimum.BYPASS)), 16)
+        self.assertEqual(len(small_tries(4, 1, Optimum.LOCKED)), 4)
+
+    def test_the_worst_of_all(self) -> None:
+        found = attack(small_tries(3, 2, Optimum.BYPASS), 2, make_policy("lru"), Optimum.BYPASS, None, 10_000)
+        assert found.settled is not None and found.settled_trie is not None
+        self.assertEqual(found.settled.result.ratio, 3)
+        self.assertEqual(max(found.settled_trie.depth), 1)
+        self.assertEqual(found.tries, 7)
+        self.assertIn("7 tries", found.lines()[0])
+
+    def test_a_path_that_does_not_fit(self) -> None:
+        with self.assertRaisesRegex(ValueError, "cannot be locked"):
+            attack([STUDY], 1, make_policy("lru"), Optimum.LOCKED, 2, 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()
