@@ -22,14 +22,15 @@ from typing import Any
 from unittest import mock
 
 import run
-from src.page.commandline import Fault, guarded, printable
+from src.page.commandline import Fault, guarded
 from src.policies.facts import PolicyError
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Optimum
-from src.traces.command import FINE, capacity, chosen_policies, counted, decimal, ladder, percent, preferred
+from src.traces.command import capacity, chosen_policies
 from src.traces.optimum import TraceOptimum
 from src.traces.reading import Trace, read_traces
 from src.traces.replay import infinite, replay
+from src.traces.texts import counted, percent
 from tests.helpers import REPOSITORY, random_paths
 
 RUN = REPOSITORY / "run.py"
@@ -231,7 +232,7 @@ class Numbers(Folder):
         self.assertEqual(paged.splitlines()[3:], plain.splitlines()[3:])
 
 
-class Words(unittest.TestCase):
+class Capacities(unittest.TestCase):
     def test_capacities(self) -> None:
         for text, blocks in (
             ("1", 1), ("500", 500), ("007", 7), ("10k", 10_000), ("10K", 10_000), ("1M", 10**6), ("1m", 10**6),
@@ -246,32 +247,6 @@ class Words(unittest.TestCase):
                 argparse.ArgumentTypeError, "is not a whole number of at least 1 block: give one such as 500, 2.5k or"
             ):
                 capacity(text)
-
-    def test_the_ladder(self) -> None:
-        for footprint, expected in (
-            (1, [1]), (2, [1, 2]), (4, [1, 2]), (5, [1, 2, 5]), (99, [1, 2, 5, 10, 20, 50]),
-            (182_790, [500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]),
-        ):
-            self.assertEqual(ladder(footprint), expected)
-        for footprint in range(1, 3000, 7):
-            found = ladder(footprint)
-            self.assertTrue(1 <= len(found) <= 8 and found[-1] <= footprint < found[-1] * 5 // 2 + 1, footprint)
-
-    def test_samples_for_the_chart(self) -> None:
-        self.assertEqual(preferred(FINE, 1, 20), [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18])
-        self.assertEqual(preferred(FINE, 182, 400), [220, 270, 330, 390])
-        for high in (1000, 182_790, 10**7):
-            self.assertTrue(30 <= len(preferred(FINE, high // 1000, high)) <= 40, high)
-
-    def test_numbers_and_names(self) -> None:
-        for share, text in (
-            (Fraction(0), "0.00%"), (Fraction(1), "100.00%"), (Fraction(1, 3), "33.33%"), (Fraction(2, 3), "66.67%"),
-            (Fraction(1, 20_000), "0.00%"), (Fraction(3, 20_000), "0.02%"), (Fraction(1, 1000), "0.10%"),
-        ):
-            self.assertEqual(percent(share), text)
-        self.assertEqual(decimal(Fraction(61046, 288500), 6), "0.211598")
-        self.assertEqual([counted(n, "block") for n in (0, 1, 2000)], ["0 blocks", "1 block", "2,000 blocks"])
-        self.assertEqual(printable("ä b\n\udcff\x1b[1m"), "ä b\\n\\udcff\\x1b[1m")
 
 
 class Policies(Folder):
