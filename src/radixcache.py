@@ -142,9 +142,6 @@ def check_capacity(capacity: int) -> None:
         raise ValueError(f"a capacity of {capacity} blocks cannot hold a string: give at least 1")
 
 
-# -- what a run leaves behind --------------------------------------------------------------------------------------
-
-
 class Eviction(NamedTuple):
     """One decision: the victim, all the blocks that went with it, and what kind of decision it was.
 
@@ -182,9 +179,6 @@ class Run(NamedTuple):
         return [eviction for step in self.steps for eviction in step.evictions]
 
 
-# -- least recently used -------------------------------------------------------------------------------------------
-
-
 class Rule(enum.Enum):
     """What LRU may evict, and how it breaks ties: see the head of this module."""
 
@@ -194,52 +188,58 @@ class Rule(enum.Enum):
 
 
 class Recency(enum.Enum):
-    """Which blocks a request refreshes: its whole path (the model), or only the requested block and those it creates.
+    """Which blocks a request stamps with its time, and in which order.
 
-    The second is a control.  It lets a parent be older than its child, which no radix cache does.
+    `PATH` is the model: the whole path in one step.  `ROOT_FIRST` and `LEAF_FIRST` stamp it block by block, so no two
+    blocks are ever equally old.  `REQUESTED` is a control: only the requested block and those that the request creates,
+    so that a parent may be older than its child by whole requests.
     """
 
-    PATH = "the whole path"
+    PATH = "the whole path at once"
+    ROOT_FIRST = "the whole path, its first block first"
+    LEAF_FIRST = "the whole path, its last block first"
     REQUESTED = "the requested block and the blocks created"
 
-
-def cached_set(state: LastAccess) -> int:
-    """Return the set of the blocks that a state holds."""
-    return as_set(block for block, time in enumerate(state) if time)
+    def stamps(self, path: Path, created: int, now: int) -> dict[int, int]:
+        """Return the time, from `now` on, that each refreshed block of a path gets; `created` were absent."""
+        if self is Recency.REQUESTED:
+            return {block: now for block in path if created >> block & 1 or block == path[-1]}
+        order = path[::-1] if self is Recency.LEAF_FIRST else path
+        return {block: now + at * (self is not Recency.PATH) for at, block in enumerate(order)}
 
 
 def lru_access(
-    trie: Trie, capacity: int, state: LastAccess, string: String, rule: Rule, recency: Recency = Recency.PATH
+    trie: Trie, capacity: int, state: LastAccess, string: String, rule: Rule,
+    recency: Recency = Recency.PATH, locked: bool = False,
 ) -> tuple[LastAccess, Step]:
     """Serve one request under LRU and return the state after it with what happened.
 
     Only the order of the times in `state` matters, so the request's own time is one more than the largest of them.
-    A path longer than the capacity leaves its first K blocks under `LEAF_ONLY` and `DEEP`; under `SHALLOW`, which drags
-    out the whole path when it takes the first block, it leaves nothing.  Cost: O(blocks) for each eviction.
+    With `locked` no block of the path in service is a victim while another one can go.  A path longer than the capacity
+    leaves its first K blocks under `LEAF_ONLY` and `DEEP`; under `SHALLOW`, which drags out the whole path with its
+    first block, it leaves nothing.  Cost: O(blocks) for each eviction.
     """
     path = trie.path(string)
-    now = max(state) + 1
+    before = as_set(block for block, time in enumerate(state) if time)
+    created = as_set(path) & ~before
     times = list(state)
-    misses = 0
-    for block in path:
-        absent = not times[block]
-        misses += absent
-        if absent or block == path[-1] or recency is Recency.PATH:
-            times[block] = now
+    for block, time in recency.stamps(path, created, max(state) + 1).items():
+        times[block] = time
     evictions = []
-    cached = cached_set(tuple(times))
+    cached = before | created
     while size(cached) > capacity:
-        eviction = _lru_eviction(trie, cached, times, rule)
+        eviction = _lru_eviction(trie, cached, times, rule, as_set(path) if locked else 0)
         evictions.append(eviction)
         cached &= ~eviction.removed
         for block in members(eviction.removed):
             times[block] = 0
-    return tuple(times), Step(misses, tuple(evictions), cached)
+    return tuple(times), Step(size(created), tuple(evictions), cached)
 
 
-def _lru_eviction(trie: Trie, cached: int, times: Sequence[int], rule: Rule) -> Eviction:
+def _lru_eviction(trie: Trie, cached: int, times: Sequence[int], rule: Rule, locked: int) -> Eviction:
     """Choose the least recently used block among those that the rule lets go."""
-    candidates = list(members(trie.leaves(cached) if rule is Rule.LEAF_ONLY else cached))
+    allowed = trie.leaves(cached) if rule is Rule.LEAF_ONLY else cached
+    candidates = list(members(allowed & ~locked or allowed))
     deeper_first = 1 if rule is Rule.SHALLOW else -1
     victim = min(candidates, key=lambda block: (times[block], deeper_first * trie.depth[block], block))
     below = trie.descendants[victim] & cached
@@ -248,7 +248,8 @@ def _lru_eviction(trie: Trie, cached: int, times: Sequence[int], rule: Rule) -> 
 
 
 def serve_lru(
-    trie: Trie, capacity: int, sequence: Iterable[String], rule: Rule, recency: Recency = Recency.PATH
+    trie: Trie, capacity: int, sequence: Iterable[String], rule: Rule,
+    recency: Recency = Recency.PATH, locked: bool = False,
 ) -> Run:
     """Serve a request sequence from a cold start under LRU with the given eviction rule.
 
@@ -258,12 +259,9 @@ def serve_lru(
     state: LastAccess = (0,) * len(trie)
     steps = []
     for string in sequence:
-        state, step = lru_access(trie, capacity, state, string, rule, recency)
+        state, step = lru_access(trie, capacity, state, string, rule, recency, locked)
         steps.append(step)
     return Run(tuple(steps))
-
-
-# -- the exact optimum ---------------------------------------------------------------------------------------------
 
 
 class Optimum(enum.Enum):
@@ -292,11 +290,10 @@ class Optimum(enum.Enum):
 def check_fits(trie: Trie, capacity: int, optimum: Optimum) -> None:
     """Raise ValueError if the capacity is below 1, or a path is longer than what a locked optimum can hold."""
     check_capacity(capacity)
-    longest = max(trie.strings, key=len)
     if not optimum.fits(trie, capacity):
-        label = trie.label(trie.path(longest)[-1])
+        (longest,) = names([max(trie.strings, key=len)])
         raise ValueError(
-            f"the path of {label!r} has {len(longest)} blocks and cannot be locked in a capacity of {capacity}:"
+            f"the path of {longest!r} has {max(trie.depth)} blocks and cannot be locked in a capacity of {capacity}:"
             " give a larger capacity or the bypassing optimum"
         )
 
@@ -331,9 +328,8 @@ class Search:
             reach = (cached | path, kept)
             if reach not in self._next:
                 self._next[reach] = list(self.successors(*reach))
-            self._memo[key] = size(path & ~cached) + min(
-                self.misses(sequence[1:], after) for after in self._next[reach]
-            )
+            least = min(self.misses(sequence[1:], after) for after in self._next[reach])
+            self._memo[key] = size(path & ~cached) + least
         return self._memo[key]
 
 
@@ -344,9 +340,7 @@ class LeafOnlyBelady(Search):
         """Return what is left after peeling single leaves until the set fits; nothing is peeled from one that fits."""
         layer = {held}
         for _ in range(size(held) - self.capacity):
-            layer = {
-                left & ~(1 << leaf) for left in layer for leaf in members(self.trie.leaves(left) & ~kept)
-            }
+            layer = {left & ~(1 << leaf) for left in layer for leaf in members(self.trie.leaves(left) & ~kept)}
         return sorted(layer)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from src.claims.claim import Claim, claim
-from src.claims.study import CAPACITIES, COMPETITIVE, ONLINE_LENGTH, OnlineTally, comparison_machine
+from src.claims.online import CAPACITIES, ONLINE_LENGTH, WIDTH, Beside, comparison_machine, study_managers
+from src.claims.study import COMPETITIVE
 from src.policies.scores import REGISTRY, make_policy
-from src.radixcache import Optimum, Trie
+from src.radixcache import Optimum, Recency, Trie
 from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.every_length import SATURATE, explore, policy_every_length, request_names
 from src.walks.exhaustive import Machine, Tally, distribution, ratios_by_length
@@ -63,11 +64,11 @@ def every_length_claim(trie: Trie, say: Say) -> Claim:
     return claim(parameters, measured, published, {"all_lengths": none}, witnesses=witnesses)
 
 
-def counts(trie: Trie, length: int) -> dict[str, int]:
+def counts(trie: Trie, length: int, recency: Recency = Recency.PATH) -> dict[str, int]:
     """Return what the online comparison counts over all sequences of a length, by merged states with multiplicities."""
     instances = loses = strict = other = 0
     for capacity in CAPACITIES:
-        for (extra, strict_one, other_one), count in distribution(_watched(trie, capacity), length).items():
+        for (extra, strict_one, other_one), count in distribution(_watched(trie, capacity, recency), length).items():
             instances += count
             loses += count * (extra > 0)
             strict += count * strict_one
@@ -80,19 +81,19 @@ def counts(trie: Trie, length: int) -> dict[str, int]:
     }
 
 
-def _watched(trie: Trie, capacity: int) -> Machine:
+def _watched(trie: Trie, capacity: int, recency: Recency) -> Machine:
     """Return the comparison with what `counts` needs: extra misses of the shallow one, strict ones, other decisions."""
-    comparison = comparison_machine(trie, capacity)
+    comparison = comparison_machine(trie, capacity, study_managers(recency))
 
     def step(state: Any, request: Any) -> tuple[Any, Tally]:
         state, tally = comparison.step(state, request)
-        one = OnlineTally(*tally)
-        return state, (one.shallow_extra, one.shallow_strict + one.deep_strict, one.deep_other)
+        shallow, deep = Beside(*tally[:WIDTH]), Beside(*tally[WIDTH:])
+        return state, (shallow.extra, shallow.strict + deep.strict, deep.other)
 
     return Machine(comparison.start, comparison.requests, 3, step)
 
 
-def all_lengths(trie: Trie) -> dict[str, int]:
+def all_lengths(trie: Trie, recency: Recency = Recency.PATH) -> dict[str, int]:
     """Return what the closed graph of the comparison shows: it has these states and edges, and no edge with either.
 
     So at no length does unconstrained LRU make a strict interior eviction, or the one with ties to the deeper block
@@ -100,7 +101,7 @@ def all_lengths(trie: Trie) -> dict[str, int]:
     """
     states = edges = strict = other = 0
     for capacity in CAPACITIES:
-        comparison = _watched(trie, capacity)
+        comparison = _watched(trie, capacity, recency)
 
         def step(state: Any, request: Any, comparison: Machine = comparison) -> tuple[Any, Tally]:
             state, tally = comparison.step(state, request)

@@ -6,14 +6,15 @@ string being one page whatever its length.  Flat paging is the tree model of a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from src.claims.claim import Claim, claim
 from src.radixcache import Optimum, Rule, Run, String, Trie, check_capacity, flat_belady, flat_lru, names, serve_lru
 from src.walks.belady import belady
-from src.walks.exhaustive import MOST_STATES, Worst, side_by_side, worst_ratio
+from src.walks.beside_optimum import lru_beside_optimum
+from src.walks.exhaustive import MOST_STATES, Worst, ratios_by_length, side_by_side, worst_ratio
 from src.walks.lru_machine import lru_machine
 from src.walks.work_function import optimum_machine
 
@@ -83,7 +84,7 @@ def derisk(universe: Universe, optimum: Optimum | None = None, most: int = MOST_
     check_capacity(universe.capacity)
     tree = Trie(universe.strings)
     capacity = universe.capacity
-    flat = Trie((string,) for string in tree.strings)
+    flat = flat_trie(universe.strings)
     measured: dict[str, Any] = {}
     witnesses: dict[str, Any] = {}
     for name, trie in (("tree", tree), ("flat", flat)):
@@ -103,3 +104,29 @@ def derisk(universe: Universe, optimum: Optimum | None = None, most: int = MOST_
         published = {"tree_bypass": "1.667", "flat_locked": "1.333"}
     parameters = {"strings": list(universe.strings), "capacity": universe.capacity, "length": universe.length}
     return claim(parameters, measured, published, witnesses=witnesses)
+
+
+def pre_registered(lengths: Mapping[int, int]) -> Claim:
+    """Return the pre-registered comparison with both models' ratios at every length, by capacity, beside it."""
+    found = derisk(Universe())
+    found["measured"]["by_length"] = {
+        str(capacity): ratios_of_both_models(Universe(capacity=capacity, length=length))
+        for capacity, length in lengths.items()
+    }
+    return found
+
+
+def ratios_of_both_models(universe: Universe) -> dict[str, list[str]]:
+    """Return LRU's worst ratio in the tree and in flat paging, to both optima, for each longest sequence from 1 on."""
+    return {
+        f"{name}_{optimum.value}": list(
+            map(str, ratios_by_length(lru_beside_optimum(trie, universe.capacity, optimum), universe.length))
+        )
+        for optimum in Optimum
+        for name, trie in (("tree", Trie(universe.strings)), ("flat", flat_trie(universe.strings)))
+    }
+
+
+def flat_trie(strings: Sequence[str]) -> Trie:
+    """Return the star of the strings: each is one block, whatever its length."""
+    return Trie((string,) for string in strings)

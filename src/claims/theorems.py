@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any, Callable, NamedTuple
 
 from src.claims.claim import Claim, claim
-from src.policies.scores import make_policy
-from src.radixcache import LeafOnlyBelady, Optimum, Trie, names
+from src.policies.facts import Score
+from src.policies.scores import fifo
+from src.radixcache import LeafOnlyBelady, Optimum, Search, Trie, names
 from src.walks.belady import AnySetBelady
 from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.every_length import bounded_by, explore, policy_every_length, supremum
@@ -46,7 +47,10 @@ def bound(capacity: int, optimum: Optimum) -> int:
     return capacity + (optimum is Optimum.BYPASS)
 
 
-def lru_sweep(nodes: int) -> dict[str, Any]:
+Bound = Callable[[int, Optimum], int]
+
+
+def lru_sweep(nodes: int, bound: Bound = bound) -> dict[str, Any]:
     """Return how many cases exceed the theorem's bound on LRU, over all lengths, and the ratios of the stars.
 
     The star with K + 1 leaves attains the bound; so with no case above it, it has the largest ratio of all forests.
@@ -73,9 +77,8 @@ def lru_sweep(nodes: int) -> dict[str, Any]:
     }
 
 
-def fifo_sweep(nodes: int) -> dict[str, Any]:
+def fifo_sweep(nodes: int, bound: Bound = bound, score: Score = fifo) -> dict[str, Any]:
     """Return, for each capacity, fifo's largest ratio over all forests, and how many cases exceed LRU's bound."""
-    score = make_policy("fifo")
     largest: dict[str, dict[str, Fraction]] = {optimum.value: {} for optimum in Optimum}
     unbounded = checked = above = 0
     for trie, capacity, optima in cases(nodes):
@@ -97,15 +100,15 @@ def fifo_sweep(nodes: int) -> dict[str, Any]:
     }
 
 
-def offline_sweep(nodes: int, length: int) -> dict[str, int]:
+def offline_sweep(nodes: int, length: int, any_set: type[Search] = AnySetBelady) -> dict[str, int]:
     """Return in how many instances the leaf-only optimum differs from that of a cache that may hold any blocks."""
     instances = mismatches = 0
     for trie, capacity, optima in cases(nodes):
         for optimum in optima:
-            leaf_only, any_set = LeafOnlyBelady(trie, capacity, optimum), AnySetBelady(trie, capacity, optimum)
+            leaf_only, free = LeafOnlyBelady(trie, capacity, optimum), any_set(trie, capacity, optimum)
             for sequence in itertools.product(trie.strings, repeat=length):
                 instances += 1
-                mismatches += leaf_only.misses(sequence) != any_set.misses(sequence)
+                mismatches += leaf_only.misses(sequence) != free.misses(sequence)
     return {"instances": instances, "mismatches": mismatches}
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from src.claims.claim import Claim, claim
-from src.claims.study import CAPACITIES, ONLINE_LENGTH
+from src.claims.online import CAPACITIES, ONLINE_LENGTH
 from src.policies.cache import Cache, CacheState
 from src.policies.facts import Score
 from src.policies.scores import REGISTRY, make_policy

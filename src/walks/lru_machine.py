@@ -20,10 +20,11 @@ def ranks(times: Iterable[int]) -> tuple[int, ...]:
 
 
 def lru_step(
-    trie: Trie, capacity: int, state: LastAccess, string: String, rule: Rule, recency: Recency = Recency.PATH
+    trie: Trie, capacity: int, state: LastAccess, string: String, rule: Rule,
+    recency: Recency = Recency.PATH, locked: bool = False,
 ) -> tuple[LastAccess, Step]:
     """Serve one request as `lru_access` does, and return the state with its times replaced by their ranks."""
-    state, step = lru_access(trie, capacity, state, string, rule, recency)
+    state, step = lru_access(trie, capacity, state, string, rule, recency, locked)
     return ranks(state), step
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from src.claims.all_lengths import all_lengths, counts, every_length_claim
 from src.policies.scores import REGISTRY, make_policy
-from src.radixcache import Optimum, Rule, Trie, serve_lru
+from src.radixcache import Optimum, Recency, Rule, Trie, serve_lru
 from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.every_length import every_length, explore, policy_every_length, request_names, supremum
 from src.walks.exhaustive import Outgrown
@@ -144,11 +144,11 @@ class Supremum(unittest.TestCase):
 
 
 class Counts(unittest.TestCase):
-    def plain(self, length: int) -> dict[str, int]:
+    def plain(self, length: int, recency: Recency = Recency.PATH) -> dict[str, int]:
         """Return the counts by serving every sequence, one by one."""
         instances = loses = strict = other = 0
         for capacity, sequence in itertools.product((2, 3), itertools.product(BINARY, repeat=length)):
-            leaf, shallow, deep = (serve_lru(STUDY, capacity, sequence, rule) for rule in Rule)
+            leaf, shallow, deep = (serve_lru(STUDY, capacity, sequence, rule, recency) for rule in Rule)
             instances += 1
             loses += shallow.misses > leaf.misses
             free = [*shallow.evictions, *deep.evictions]
@@ -166,6 +166,15 @@ class Counts(unittest.TestCase):
         for length in (1, 2, 4):
             self.assertEqual(counts(STUDY, length), self.plain(length), length)
         self.assertGreater(self.plain(3)["shallow_loses"], 0)
+
+    def test_each_count_with_the_recency_control(self) -> None:
+        found = counts(STUDY, 4, Recency.REQUESTED)
+        self.assertEqual(found, self.plain(4, Recency.REQUESTED))
+        self.assertGreater(min(found.values()), 0)
+        everywhere = all_lengths(STUDY, Recency.REQUESTED)
+        self.assertGreater(everywhere["edges_with_a_strict_interior_eviction"], 0)
+        self.assertGreater(everywhere["edges_with_another_decision"], 0)
+        self.assertEqual(everywhere["edges"], 6 * everywhere["states"])
 
     def test_the_published_numbers(self) -> None:
         expected = {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import unittest
+from fractions import Fraction
 
-from src.claims.derisk import BINARY, Universe, derisk, witness, worst_lru_ratio
-from src.radixcache import Optimum, Trie, names
+from src.claims.derisk import BINARY, Universe, derisk, pre_registered, ratios_of_both_models, witness, worst_lru_ratio
+from src.radixcache import Optimum, Rule, Trie, UnrestrictedBelady, flat_belady, flat_lru, names, serve_lru
 from src.walks.exhaustive import Outgrown
+from tests.helpers import STUDY, claimed
 
 
 class Derisk(unittest.TestCase):
@@ -14,6 +17,40 @@ class Derisk(unittest.TestCase):
         self.assertIn("published", derisk(Universe()))
         self.assertNotIn("published", derisk(Universe(length=4)))
         self.assertNotIn("published", derisk(Universe(), Optimum.BYPASS))
+
+    def test_the_pre_registered_ratios(self) -> None:
+        one = derisk(Universe())
+        self.assertTrue(one["reproduced"])
+        self.assertEqual(
+            one["measured"], {"tree_bypass": "5/3", "tree_locked": "1", "flat_bypass": "5/3", "flat_locked": "4/3"}
+        )
+        shown = one["witnesses"]["tree_bypass"]
+        self.assertEqual((shown["lru_misses"], shown["optimum_misses"]), (10, 6))
+
+    def test_both_models_at_every_length(self) -> None:
+        """The table by the plain model: every sequence, tree and flat paging, against both optima."""
+        for capacity, length in ((2, 5), (3, 4)):
+            table = ratios_of_both_models(Universe(capacity=capacity, length=length))
+            for optimum in Optimum:
+                search = UnrestrictedBelady(STUDY, capacity, optimum)
+                tree, flat = [Fraction(1)], [Fraction(1)]
+                for sequence in itertools.product(BINARY, repeat=length):
+                    lru_steps = serve_lru(STUDY, capacity, sequence, Rule.LEAF_ONLY).steps
+                    for end in range(1, length + 1):
+                        begin = sequence[:end]
+                        one = Fraction(sum(step.misses for step in lru_steps[:end]), search.misses(begin))
+                        two = Fraction(flat_lru(capacity, begin), flat_belady(capacity, begin, optimum))
+                        for ratios, ratio in ((tree, one), (flat, two)):
+                            ratios += [ratios[-1]] * (end + 1 - len(ratios))
+                            ratios[end] = max(ratios[end], ratio)
+                for name, ratios in (("tree", tree), ("flat", flat)):
+                    running = list(itertools.accumulate(ratios[1:], max))
+                    self.assertEqual(table[f"{name}_{optimum.value}"], list(map(str, running)), (name, optimum))
+
+    def test_the_claim_holds_the_table(self) -> None:
+        table = claimed("derisk")["measured"]["by_length"]
+        self.assertEqual(pre_registered({2: 8, 3: 7, 4: 6})["measured"]["by_length"], table)
+        self.assertEqual([len(table[k]["flat_locked"]) for k in "234"], [8, 7, 6])
 
     def test_one_optimum(self) -> None:
         self.assertEqual(list(derisk(Universe(), Optimum.LOCKED)["measured"]), ["tree_locked", "flat_locked"])

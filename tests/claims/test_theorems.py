@@ -106,8 +106,7 @@ class Theorems(unittest.TestCase):
     def test_the_sweep_of_lru_counts_what_exceeds_a_bound(self) -> None:
         ratios = [supremum(explore(lru_beside_optimum(*case, merge=False))).ratio for case in small_cases(3)]
         for limit in (Fraction(1), Fraction(3, 2), Fraction(2)):
-            with mock.patch.object(module, "bound", lambda *_, limit=limit: limit):
-                above = lru_sweep(3)["cases_above_the_bound"]
+            above = lru_sweep(3, lambda *_, limit=limit: limit)["cases_above_the_bound"]
             self.assertEqual(above, sum(ratio is not None and ratio > limit for ratio in ratios))
         self.assertTrue(any(ratio is not None and ratio > 2 for ratio in ratios))
 
@@ -127,10 +126,8 @@ class Theorems(unittest.TestCase):
         self.assertEqual((found["unbounded_cases"], found["cases_above_lrus_bound"]), (0, 0))
         for model, rows in largest.items():
             self.assertEqual(found["largest_ratio"][model], {k: str(ratio) for k, ratio in rows.items()})
-        with mock.patch.object(module, "bound", lambda *_: Fraction(1, 2)):
-            self.assertEqual(fifo_sweep(3)["cases_above_lrus_bound"], found["cases"])
-        with mock.patch.object(module, "make_policy", lambda _: make_policy("mru")):
-            self.assertGreater(fifo_sweep(3)["unbounded_cases"], 0)
+        self.assertEqual(fifo_sweep(3, lambda *_: Fraction(1, 2))["cases_above_lrus_bound"], found["cases"])
+        self.assertGreater(fifo_sweep(3, score=make_policy("mru"))["unbounded_cases"], 0)
 
     def test_the_sweep_of_the_offline_optimum(self) -> None:
         instances = sum(len(trie) ** 3 for trie, _, _ in small_cases(3))
@@ -140,8 +137,7 @@ class Theorems(unittest.TestCase):
             def misses(self, sequence: Sequence[Any], cached: int = 0) -> int:
                 return super().misses(sequence, cached) - (len(set(sequence)) == 1 and len(sequence) == 3)
 
-        with mock.patch.object(module, "AnySetBelady", Cheaper):
-            found = offline_sweep(3, 3)
+        found = offline_sweep(3, 3, Cheaper)
         self.assertEqual(found["mismatches"], sum(len(trie) for trie, _, _ in small_cases(3)))
 
     def test_the_claim_with_smaller_bounds(self) -> None:

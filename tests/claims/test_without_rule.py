@@ -7,7 +7,7 @@ import unittest
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from src.claims.study import CAPACITIES
+from src.claims.online import CAPACITIES
 from src.claims.without_rule import Unbound, WithoutRule, policies, replayed, smallest, unbound_machine, without_rule
 from src.policies.cache import Cache, CacheState
 from src.policies.facts import Facts, Score

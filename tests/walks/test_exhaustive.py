@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from src.claims.study import comparison_machine
+from src.claims.online import comparison_machine, study_managers
 from src.radixcache import Optimum, Recency, Rule, Trie, UnrestrictedBelady, serve_lru
 from src.walks.belady import belady
 from src.walks.exhaustive import (
@@ -85,7 +85,7 @@ class Walks(unittest.TestCase):
                     yield f"{optimum} {capacity}", optimum_machine(binary, capacity, optimum)
                     yield f"competitive {optimum} {capacity}", lru_beside(binary, capacity, optimum)
             for recency in Recency:
-                yield f"comparison {recency} {capacity}", comparison_machine(binary, capacity, recency)
+                yield f"comparison {recency} {capacity}", comparison_machine(binary, capacity, study_managers(recency))
 
     def test_the_distribution_is_that_of_one_by_one(self) -> None:
         for name, machine in self.machines():
