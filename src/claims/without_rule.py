@@ -17,9 +17,11 @@ from src.policies.facts import Score
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Trie, names
 from src.walks.exhaustive import Machine, Tally, distribution, shortest_sequence
+from src.walks.forests import forest_trie, forests
 from src.walks.policy_machine import COLD, PolicyMachines, with_policy
 
 WITNESS_LENGTH = 8
+FOREST_NODES = 6  # blocks of the largest forests that are searched for the shortest sequence where the rule costs
 KEEP_THE_ORDER = ("lru", "lfu", "slru", "priority", "filo")
 """The policies whose scores never exceed the parent's: see `src/policies/scores.py`."""
 
@@ -81,17 +83,35 @@ def smallest(trie: Trie, score: Score, costs: bool) -> dict[str, Any] | None:
     The smallest capacity comes first, then the shortest sequence, of at most `WITNESS_LENGTH` requests.
     """
     for capacity in CAPACITIES:
-        sequence = with_policy(
-            trie,
-            capacity,
-            score,
-            lambda policy: shortest_sequence(
-                unbound_machine(policy), WITNESS_LENGTH, lambda tally: tally[0] < 0 if costs else tally[1] > 0
-            ),
-        )
+        sequence = shortest(trie, capacity, score, costs, WITNESS_LENGTH)
         if sequence is not None:
             return replayed(trie, capacity, score, sequence)
     return None
+
+
+def shortest(trie: Trie, capacity: int, score: Score, costs: bool, length: int) -> Sequence[Any] | None:
+    """Return the first of the shortest sequences of at most `length` requests where the rule binds, or costs."""
+
+    def use(policy: PolicyMachines) -> Sequence[Any] | None:
+        machine = unbound_machine(policy)
+        return shortest_sequence(machine, length, lambda tally: tally[0] < 0 if costs else tally[1] > 0)
+
+    return with_policy(trie, capacity, score, use)
+
+
+def shortest_cost(score: Score, nodes: int) -> dict[str, Any] | None:
+    """Return the shortest sequence where the rule costs on any forest with up to so many blocks, at any capacity.
+
+    Of equally short ones that with the fewest blocks, then the smallest capacity on the first such forest.
+    """
+    best: tuple[Trie, int, Sequence[Any]] | None = None
+    longest = WITNESS_LENGTH
+    for trie in (forest_trie(forest) for count in range(1, nodes + 1) for forest in forests(count)):
+        for capacity in range(1, len(trie)):
+            sequence = shortest(trie, capacity, score, True, longest)
+            if sequence is not None:
+                best, longest = (trie, capacity, sequence), len(sequence) - 1
+    return {"strings": names(best[0].strings), **replayed(best[0], best[1], score, best[2])} if best else None
 
 
 def replayed(trie: Trie, capacity: int, score: Score, sequence: Sequence[Any]) -> dict[str, Any]:
@@ -113,8 +133,12 @@ def replayed(trie: Trie, capacity: int, score: Score, sequence: Sequence[Any]) -
     return {"capacity": capacity, "sequence": names(sequence), "misses": misses, "schedule": schedule}
 
 
-def policies(trie: Trie) -> Claim:
-    """Every registered policy's row, with witnesses where the rule binds and where it costs."""
+def policies(trie: Trie, nodes: int = FOREST_NODES) -> Claim:
+    """Every policy's row, with witnesses where the rule binds and where it costs.
+
+    For those policies also the shortest sequences where it costs on any forest with up to `nodes` blocks.
+    """
+    soonest: dict[str, Any] = {}
     measured: dict[str, Any] = {}
     witnesses: dict[str, Any] = {}
     for name in REGISTRY:
@@ -125,12 +149,14 @@ def policies(trie: Trie) -> Claim:
                 "binds": smallest(trie, score, costs=False),
                 "costs": smallest(trie, score, costs=True),
             }
+            soonest[name] = shortest_cost(score, nodes)
     assigned = without_rule(trie, make_policy("priority"), PRIORITY_LENGTH, (0, 1))._asdict()
     parameters = {
         "strings": list(trie.strings),
         "capacities": list(CAPACITIES),
         "length": ONLINE_LENGTH,
         "witness_length": WITNESS_LENGTH,
+        "forest_nodes": nodes,
     }
     free = {"interior_evictions": 0, "unconstrained_worse": 0, "unconstrained_better": 0}
     return claim(
@@ -139,4 +165,5 @@ def policies(trie: Trie) -> Claim:
         expected={name: free for name in KEEP_THE_ORDER},
         assigned_priorities={"parameters": {"priorities": [0, 1], "length": PRIORITY_LENGTH}, "measured": assigned},
         witnesses=witnesses,
+        shortest_costs=soonest,
     )

@@ -12,14 +12,7 @@ from typing import Any
 
 from src.claims.claim import agrees
 from src.claims.derisk import BINARY, witness, worst_lru_ratio
-from src.claims.study import (
-    competitive,
-    control_ratios,
-    controls,
-    lemma,
-    offline,
-    peel,
-)
+from src.claims.study import competitive, control_ratios, controls, lemma, offline, peel
 from src.policies.cache import Cache
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import (

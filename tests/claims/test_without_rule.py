@@ -8,11 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from src.claims.online import CAPACITIES
-from src.claims.without_rule import Unbound, WithoutRule, policies, replayed, smallest, unbound_machine, without_rule
+from src.claims.without_rule import (
+    Unbound,
+    WithoutRule,
+    policies,
+    replayed,
+    shortest_cost,
+    smallest,
+    unbound_machine,
+    without_rule,
+)
 from src.policies.cache import Cache, CacheState
 from src.policies.facts import Facts, Score
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Trie
+from src.walks.forests import forest_trie, forests
 from src.walks.policy_machine import with_policy
 from tests.helpers import BINARY, STUDY, claimed
 
@@ -230,6 +240,23 @@ class Witnesses(unittest.TestCase):
             self.assertIsNone(smallest(STUDY, make_policy("lru"), costs))
         self.assertIsNone(smallest(Trie("abcd"), make_policy("mru"), False))  # without depth there is no interior
 
+    def test_the_shortest_anywhere(self) -> None:
+        """Both have five requests, and on no forest with up to four blocks are there four that do: by plain caches."""
+        for name in UNORDERED:
+            shown = claimed("policies")["shortest_costs"][name]
+            self.assertEqual((len(shown["sequence"]), len(shown["strings"])), (5, 4), name)
+            trie = Trie(tuple(map(int, string.split("."))) for string in shown["strings"])
+            sequence = [tuple(map(int, string.split("."))) for string in shown["sequence"]]
+            again = replayed(trie, shown["capacity"], make_policy(name), sequence)
+            self.assertEqual({"strings": shown["strings"], **again}, shown)
+            self.assertLess(again["misses"]["unconstrained"], again["misses"]["leaf_only"])
+            for trie in map(forest_trie, (*forests(3), *forests(4))):
+                requests = [(string, 0) for string in trie.strings]
+                for capacity in range(2, len(trie)):
+                    for pair in sequences(trie, capacity, make_policy(name), requests, 4, in_order):
+                        self.assertGreaterEqual(pair.extra, 0, (name, trie.strings, capacity, pair.sequence))
+        self.assertIsNone(shortest_cost(make_policy("lru"), 4))
+
     def test_replayed_by_hand(self) -> None:
         both = replayed(STUDY, 2, make_policy("fifo"), ("00", "11"))["schedule"][1]
         self.assertEqual(both["leaf_only"], {"misses": 2, "evicted": ["00", "0"], "cached": ["1", "11"]})
@@ -250,7 +277,7 @@ class TheClaim(unittest.TestCase):
     def test_on_a_small_trie(self) -> None:
         """A chain and a string beside it: all policies have a row, and those that break the order have witnesses."""
         trie = Trie(("0", "00", "1"))
-        found = policies(trie)
+        found = policies(trie, nodes=4)
         self.assertEqual(list(found["measured"]), list(REGISTRY))
         for name, row in found["measured"].items():
             self.assertEqual(row, without_rule(trie, make_policy(name), 6)._asdict(), name)
@@ -259,6 +286,7 @@ class TheClaim(unittest.TestCase):
         for name, kinds in found["witnesses"].items():
             self.assertEqual(kinds["binds"], smallest(trie, make_policy(name), False))
             self.assertEqual(kinds["costs"], smallest(trie, make_policy(name), True))
+            self.assertEqual(found["shortest_costs"][name], claimed("policies")["shortest_costs"][name])
         self.assertEqual(found["parameters"]["strings"], ["0", "00", "1"])
         self.assertEqual(found["parameters"]["capacities"], [2, 3])
         assigned = found["assigned_priorities"]["measured"]
