@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from src.claims.claim import Claim, claim
-from src.radixcache import Optimum, Rule, Run, String, Trie, check_capacity, flat_belady, flat_lru, names, serve_lru
-from src.walks.belady import belady
+from src.claims.schedule import lru_schedule, optimum_schedule, steps_json
+from src.radixcache import Optimum, Rule, String, Trie, check_capacity, flat_belady, flat_lru, names
 from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.exhaustive import MOST_STATES, Worst, ratios_by_length, side_by_side, worst_ratio
 from src.walks.lru_machine import lru_machine
@@ -39,29 +39,14 @@ def worst_lru_ratio(
 
 def witness(trie: Trie, capacity: int, sequence: Sequence[String], optimum: Optimum) -> dict[str, Any]:
     """Return a sequence with both schedules, step by step, so that a reader can replay it by hand."""
-    policy = serve_lru(trie, capacity, sequence, Rule.LEAF_ONLY)
-    best = belady(trie, capacity, sequence, optimum)
-    steps = [
-        {"request": name, "lru": first, "optimum": second}
-        for name, first, second in zip(names(sequence), _schedule(trie, policy), _schedule(trie, best))
-    ]
+    policy = lru_schedule(trie, capacity, sequence, Rule.LEAF_ONLY)
+    best = optimum_schedule(trie, capacity, sequence, optimum)
     return {
         "sequence": names(sequence),
         "lru_misses": policy.misses,
         "optimum_misses": best.misses,
-        "schedule": steps,
+        "schedule": steps_json({"lru": policy, "optimum": best}),
     }
-
-
-def _schedule(trie: Trie, run: Run) -> list[dict[str, Any]]:
-    return [
-        {
-            "misses": step.misses,
-            "evicted": [trie.label(eviction.victim) for eviction in step.evictions],
-            "cached": trie.labels(step.cached),
-        }
-        for step in run.steps
-    ]
 
 
 class Universe(NamedTuple):

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from src.claims.claim import Claim, claim
 from src.claims.online import CAPACITIES, ONLINE_LENGTH
-from src.policies.cache import Cache, CacheState
+from src.claims.schedule import policy_schedule, steps_json
+from src.policies.cache import CacheState
 from src.policies.facts import Score
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Trie, names
@@ -116,21 +117,12 @@ def shortest_cost(score: Score, nodes: int) -> dict[str, Any] | None:
 
 def replayed(trie: Trie, capacity: int, score: Score, sequence: Sequence[Any]) -> dict[str, Any]:
     """Return both caches' decisions on a sequence, step by step, by the plain cache."""
-    both = {"leaf_only": Cache(trie, capacity, score), "unconstrained": Cache(trie, capacity, score, leaf_only=False)}
-    misses = dict.fromkeys(both, 0)
-    schedule = []
-    for string in sequence:
-        step: dict[str, Any] = {"request": names([string])[0]}
-        for name, one in both.items():
-            served = one.access(string)
-            misses[name] += served.misses
-            step[name] = {
-                "misses": served.misses,
-                "evicted": [trie.label(victim) for victim in served.victims],
-                "cached": trie.labels(one.cached()),
-            }
-        schedule.append(step)
-    return {"capacity": capacity, "sequence": names(sequence), "misses": misses, "schedule": schedule}
+    both = {
+        name: policy_schedule(trie, capacity, sequence, score, leaf_only)
+        for name, leaf_only in (("leaf_only", True), ("unconstrained", False))
+    }
+    misses = {name: schedule.misses for name, schedule in both.items()}
+    return {"capacity": capacity, "sequence": names(sequence), "misses": misses, "schedule": steps_json(both)}
 
 
 def policies(trie: Trie, nodes: int = FOREST_NODES) -> Claim:
