@@ -1,32 +1,25 @@
 """A chart as an SVG document, written by hand: lines, steps, points and reference lines over two axes.
 
-The document is a function of the data alone, byte for byte: numbers stay exact until they are a whole number of tenths
-of a pixel, and logarithms are rounded, so that the last bit of a C library cannot show.  It brings its own background,
-follows the reader's light or dark setting, and refers to nothing outside itself, so that it works as an `<img>`.
-
-A name has a colour and a marker of its own, so colour is never needed to tell two series apart.  The legend stands
-outside the plot and lists each name once and each kind once.  Every colour has a contrast of at least 3:1 with its
-background, and the six stay apart for readers with protanopia, deuteranopia and tritanopia.
+Numbers stay exact until they are a whole number of tenths of a pixel, and logarithms are rounded, so that the last bit
+of a C library cannot show.  A name has a colour and a marker of its own, so colour is never needed to tell two series
+apart.  The legend stands outside the plot and lists each name once and each kind once.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import chain, groupby
 from typing import Callable, NamedTuple, Union
-from xml.sax.saxutils import escape
+
+from src.page.svg import COLORS, document, fit, pixels, text_width, xml_text
 
 Number = Union[int, float, Fraction]
 Place = tuple[int, int]  # in tenths of a pixel from the left and from the top
 Places = list[Place]
 
-PAPER, DARK_PAPER = "#ffffff", "#0d1117"
-COLORS = ("#2277ee", "#d55e00", "#aa3399", "#669955", "#7722ff", "#886666")  # these also pass on the dark paper
-DARK_COLORS = ("#99bbee", "#bb7744", "#dd4499", "#44ee44", "#8866ee", "#eecccc")
 MARKERS = (  # outlines, drawn from the point itself, within 5 pixels of it
     "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
     "m-3.5-3.5h7v7h-7z",
@@ -47,18 +40,6 @@ ROW, SAMPLE, TEXT = 21, 30, 230  # pixels: height of a legend row, width of its 
 LEAST_WIDTH, LEAST_HEIGHT = 300, 140  # pixels of the plot
 TRACK, MOST_MARKERS = 5, 40  # tenths of a pixel that cannot be told apart; points of a line drawn with markers
 LOG_UNIT = 10**10  # logarithms are whole multiples of one part in so many
-
-STYLE = f"""
-text{{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:#1f2328}}
-.head{{font-size:15px;font-weight:600}}
-.paper{{fill:{PAPER}}}.grid{{fill:none;stroke:#d8dee4}}.ink{{color:#1f2328}}.mark{{fill:currentColor;stroke:{PAPER}}}
-.curve{{fill:none;stroke:currentColor;stroke-linejoin:round}}.hollow{{fill:none;stroke:currentColor;stroke-width:1.8}}
-{"".join(f".c{index}{{color:{color}}}" for index, color in enumerate(COLORS))}
-@media (prefers-color-scheme:dark){{
-text{{fill:#e6edf3}}.paper{{fill:{DARK_PAPER}}}.grid{{stroke:#30363d}}.ink{{color:#e6edf3}}.mark{{stroke:{DARK_PAPER}}}
-{"".join(f".c{index}{{color:{color}}}" for index, color in enumerate(DARK_COLORS))}
-}}
-"""
 
 
 class Series(NamedTuple):
@@ -94,24 +75,17 @@ def chart(
     names = list(dict.fromkeys(one.name for one in series))
     kinds = list(dict.fromkeys(one.kind for one in series if one.kind))
     height = max(height, TOP + ROW * (len(names) + len(kinds) + 1) + BOTTOM)
-    plot = _plot(series, max(map(_width, names + kinds)), x_log, y_percent, width, height)
+    plot = _plot(series, max(map(text_width, names + kinds)), x_log, y_percent, width, height)
     placed = [plot.places(one.points) for one in series]
     spots = [_apart(points) for points in placed]
     looks = [_look(one, names.index(one.name), len(apart)) for one, apart in zip(series, spots)]
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {height}"'
-        f' width="{width}" height="{height}">',
-        f"<title>{_text(title)}</title>",
-        f"<desc>{_text(_description(x_label, y_label, series, y_percent))}</desc>",
-        f"<style>{STYLE}</style>",
-        f'<rect class="paper" width="{width}" height="{height}"/>',
-        f'<text class="head" x="16" y="26">{_text(_fit(title, (width - 32) * 3 // 4))}</text>',
+    description = _description(x_label, y_label, series, y_percent)
+    drawn = [
         *plot.frame(x_label, y_label),
         *_drawings(series, looks, placed, spots),
         *_legend(series, looks, names, kinds, plot.right + 14),
-        "</svg>",
     ]
-    return "\n".join(lines) + "\n"
+    return document(width, height, title, description, drawn)
 
 
 def _check(series: Sequence[Series], x_log: bool) -> None:
@@ -175,18 +149,18 @@ class Plot(NamedTuple):
     def frame(self, x_label: str, y_label: str) -> list[str]:
         """Return the outline, the grid, and the texts of the axes."""
         left, right, bottom = self.left, self.right, self.bottom
-        x_text, y_text = _text(_fit(x_label, right - left)), _text(_fit(y_label, bottom - TOP))
+        x_text, y_text = xml_text(fit(x_label, right - left)), xml_text(fit(y_label, bottom - TOP))
         lines = [
             f'<rect class="grid plot" x="{left}" y="{TOP}" width="{right - left}" height="{bottom - TOP}"/>',
             f'<text x="{(left + right) // 2}" y="{bottom + 40}" text-anchor="middle">{x_text}</text>',
             f'<text transform="translate(20 {(TOP + bottom) // 2})rotate(-90)" text-anchor="middle">{y_text}</text>',
         ]
         for tick, place in zip(self.x_axis.ticks, self.places([(x, self.y_axis.low) for x in self.x_axis.ticks])):
-            x, label = _pixels(place[0]), _label(tick)
+            x, label = pixels(place[0]), _label(tick)
             lines.append(f'<path class="grid" d="M{x} {TOP}V{bottom}"/>')
             lines.append(f'<text x="{x}" y="{bottom + 18}" text-anchor="middle">{label}</text>')
         for tick, place in zip(self.y_axis.ticks, self.places([(self.x_axis.low, y) for y in self.y_axis.ticks])):
-            y, below, label = _pixels(place[1]), _pixels(place[1] + 40), _label(tick, self.percent)
+            y, below, label = pixels(place[1]), pixels(place[1] + 40), _label(tick, self.percent)
             lines.append(f'<path class="grid" d="M{left} {y}H{right}"/>')
             lines.append(f'<text x="{left - 7}" y="{below}" text-anchor="end">{label}</text>')
         return lines
@@ -197,7 +171,7 @@ def _plot(series: Sequence[Series], legend: int, x_log: bool, percent: bool, wid
     xs, ys = ([point[at] for one in series for point in one.points] for at in (0, 1))
     bottom = height - BOTTOM
     y_axis = _axis(min(ys), max(ys), max(3, (bottom - TOP) // 45), percent)
-    left = 40 + max(_width(_label(tick, percent)) for tick in y_axis.ticks)
+    left = 40 + max(text_width(_label(tick, percent)) for tick in y_axis.ticks)
     right = width - SAMPLE - 34 - min(TEXT, legend)
     if right - left < LEAST_WIDTH or bottom - TOP < LEAST_HEIGHT:
         wide, high = max(width, width + LEAST_WIDTH - right + left), max(height, LEAST_HEIGHT + TOP + BOTTOM)
@@ -205,7 +179,7 @@ def _plot(series: Sequence[Series], legend: int, x_log: bool, percent: bool, wid
     least, greatest = min(xs), max(xs)
     for most in range((right - left) // 45, 2, -1):
         x_axis = _axis(least, greatest, most, log=x_log)
-        if sum(_width(_label(tick)) + 10 for tick in x_axis.ticks) <= right - left:
+        if sum(text_width(_label(tick)) + 10 for tick in x_axis.ticks) <= right - left:
             break
     return Plot(left, right, bottom, x_axis, y_axis, percent)
 
@@ -286,13 +260,13 @@ class Look(NamedTuple):
         drawn = ""
         if self.curve:
             to, then = "HV" if self.curve == "steps" else "L "
-            path = "".join(f"{to}{_pixels(x)}{then}{_pixels(y)}" for x, y in points[1:])
+            path = "".join(f"{to}{pixels(x)}{then}{pixels(y)}" for x, y in points[1:])
             dashes = f' stroke-dasharray="{" ".join(map(str, self.dashes))}"' if self.dashes else ""
             dashes += f' stroke-dashoffset="{self.offset}"' if self.offset else ""
-            start = f"M{_pixels(points[0][0])} {_pixels(points[0][1])}"
+            start = f"M{pixels(points[0][0])} {pixels(points[0][1])}"
             drawn += f'<path class="curve" stroke-width="{self.width}"{dashes} d="{start}{path}"/>'
         if self.outline:
-            path = "".join(f"M{_pixels(x)} {_pixels(y)}{self.outline}" for x, y in spots)
+            path = "".join(f"M{pixels(x)} {pixels(y)}{self.outline}" for x, y in spots)
             drawn += f'<path class="{"mark" if self.curve else "hollow"}" d="{path}"/>'
         return drawn
 
@@ -329,7 +303,7 @@ def _drawings(series: Sequence[Series], looks: list[Look], placed: list[Places],
         elif segments.pop(index, None):
             drawn = _wider(look, curves[index], list(segments.values()))
         drawn += look.draw(curves.get(index, placed[index]), spots[index])
-        groups.append(f'<g class="series {look.color}"><title>{_text(series[index].label)}</title>{drawn}</g>')
+        groups.append(f'<g class="series {look.color}"><title>{xml_text(series[index].label)}</title>{drawn}</g>')
     return groups
 
 
@@ -371,30 +345,6 @@ def _legend(series: Sequence[Series], looks: list[Look], names: list[str], kinds
             look = look._replace(color="ink", outline="" if look.curve else look.outline)
         y = TOP + 12 + ROW * row + 10 * is_kind
         start, middle, end = ((10 * left + 5 * SAMPLE * half, 10 * y) for half in (0, 1, 2))
-        label = f'<text x="{left + SAMPLE + 8}" y="{y + 4}">{_text(_fit(text, TEXT))}</text>'
+        label = f'<text x="{left + SAMPLE + 8}" y="{y + 4}">{xml_text(fit(text, TEXT))}</text>'
         rows.append(f'<g class="legend {look.color}">{look.draw([start, end], [middle])}{label}</g>')
     return rows
-
-
-def _pixels(place: int) -> str:
-    """Return tenths of a pixel as pixels."""
-    return f"{place // 10}.{place % 10}" if place % 10 else str(place // 10)
-
-
-def _width(text: str) -> int:
-    """Return about how many pixels wide a text is: rather too many, as fonts differ."""
-    return sum(4 if sign in "iljtf.,:;'|()[] " else 12 if sign in "mwMW@%" or sign > "\u1100" else 8 for sign in text)
-
-
-def _fit(text: str, room: int) -> str:
-    """Return the text, or if it is wider than `room` pixels, its start and its end."""
-    short, kept = text, min(len(text), room)
-    while _width(short) > room and kept > 1:
-        kept -= 1
-        short = f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
-    return short
-
-
-def _text(text: str) -> str:
-    """Return a text for an XML document; a character that XML cannot hold becomes U+FFFD."""
-    return escape(re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import random
 import re
@@ -15,6 +14,7 @@ from fractions import Fraction
 from typing import Callable
 
 from src.page import chart as chart_module
+from src.page import svg
 from src.page.chart import Number, Series, chart
 from tests.helpers import REPOSITORY
 
@@ -197,70 +197,11 @@ class DocumentTest(unittest.TestCase):
 
 
 class ColorTest(unittest.TestCase):
-    """Readable in light and dark, with any eyes, and in print."""
-
-    @staticmethod
-    def linear(color: str) -> list[float]:
-        parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-
-    def contrast(self, one: str, other: str) -> float:
-        """Return the contrast ratio of the Web Content Accessibility Guidelines."""
-        lights = [sum(w * part for w, part in zip((0.2126, 0.7152, 0.0722), self.linear(c))) for c in (one, other)]
-        return (max(lights) + 0.05) / (min(lights) + 0.05)
-
-    def test_contrast(self) -> None:
-        self.assertEqual((chart_module.PAPER, chart_module.DARK_PAPER), ("#ffffff", "#0d1117"))
-        for color in chart_module.COLORS:
-            self.assertGreaterEqual(self.contrast(color, chart_module.PAPER), 3, color)
-            self.assertGreaterEqual(self.contrast(color, chart_module.DARK_PAPER), 3, color)
-        for color in chart_module.DARK_COLORS:
-            self.assertGreaterEqual(self.contrast(color, chart_module.DARK_PAPER), 4.5, color)
-        light, dark = chart_module.STYLE.split("@media")
-        for style, paper in ((light, chart_module.PAPER), (dark, chart_module.DARK_PAPER)):
-            ink = re.findall(r"text\{[^}]*fill:(#\w+)|\.ink\{color:(#\w+)", style)
-            self.assertEqual(len(ink), 2)
-            for color in ink:
-                self.assertGreaterEqual(self.contrast("".join(color), paper), 7)
-
-    def test_every_color_switches(self) -> None:
-        light, dark = chart_module.STYLE.split("@media")
-        for style, colors in ((light, chart_module.COLORS), (dark, chart_module.DARK_COLORS)):
-            self.assertEqual(re.findall(r"\.c\d+\{color:(#\w+)\}", style), list(colors))
-            for part in ("text{", ".paper{", ".grid{", ".ink{", ".mark{"):
-                self.assertIn(part, style)
-
-    def test_colors_stay_apart_for_color_blind_readers(self) -> None:
-        """Simulation: Machado, Oliveira and Fernandes 2009, severity 1; the distance is that of CIE L*a*b*."""
-        eyes = {
-            "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
-            "protanopia": ((0.1523, 1.0526, -0.2049), (0.1145, 0.7863, 0.0992), (-0.0039, -0.0481, 1.0520)),
-            "deuteranopia": ((0.3673, 0.8606, -0.2280), (0.2801, 0.6725, 0.0474), (-0.0118, 0.0429, 0.9689)),
-            "tritanopia": ((1.2555, -0.0767, -0.1788), (-0.0784, 0.9308, 0.1476), (0.0047, 0.6914, 0.3039)),
-        }
-
-        def seen(color: str, eye: str) -> tuple[float, float, float]:
-            red, green, blue = (
-                min(1.0, max(0.0, sum(w * part for w, part in zip(row, self.linear(color))))) for row in eyes[eye]
-            )
-            x, y, z = (
-                part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116
-                for part in (
-                    (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505,
-                    0.2126 * red + 0.7152 * green + 0.0722 * blue,
-                    (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089,
-                )
-            )
-            return 116 * y - 16, 500 * (x - y), 200 * (y - z)
-
-        for colors in (chart_module.COLORS, chart_module.DARK_COLORS):
-            for eye, (one, other) in itertools.product(eyes, itertools.combinations(colors, 2)):
-                pairs = zip(seen(one, eye), seen(other, eye))
-                self.assertGreater(sum((a - b) ** 2 for a, b in pairs) ** 0.5, 20, (eye, one, other))
+    """Readable without colours."""
 
     def test_names_differ_without_color(self) -> None:
         self.assertEqual(len(set(chart_module.MARKERS)), len(chart_module.MARKERS))
-        count = len(chart_module.COLORS) * len(chart_module.MARKERS)
+        count = len(svg.COLORS) * len(chart_module.MARKERS)
         points = Drawn(chart("t", "x", "y", [Series(f"n{at}", [(at, at)], "points") for at in range(count)]))
         seen = set()
         for group in points.groups("legend"):
@@ -292,7 +233,7 @@ class PlaceTest(unittest.TestCase):
             assert text_element is not None
             start, y = float(text_element.get("x", "")), float(text_element.get("y", ""))
             self.assertGreater(start - 8 - chart_module.SAMPLE, drawn.right)
-            self.assertLess(start + chart_module._width(text_element.text or ""), drawn.width)
+            self.assertLess(start + svg.text_width(text_element.text or ""), drawn.width)
             self.assertTrue(drawn.top < y < drawn.bottom)
 
     def test_inside(self) -> None:
@@ -399,7 +340,7 @@ class TickTest(unittest.TestCase):
             for log in (False, True):
                 text = chart("t", "x", "y", [Series("a", [(low, 1), (high, 2)])], x_log=log)
                 below = [one for one in ET.fromstring(text).iter(SVG + "text") if one.get("y") == "384"]
-                ends = [(float(one.get("x", "")), chart_module._width(one.text or "") / 2) for one in below]
+                ends = [(float(one.get("x", "")), svg.text_width(one.text or "") / 2) for one in below]
                 self.assertGreater(len(ends), 0)
                 for (left, half), (right, other) in zip(ends, ends[1:]):
                     self.assertLess(left + half, right - other, (low, high, log))
