@@ -14,7 +14,7 @@ MAY_IMPORT = {
     "src.page": set(),
     "src.policies": {MODEL},
     "src.walks": {MODEL, "src.policies"},
-    "src.claims": {MODEL, "src.policies", "src.walks"},
+    "src.claims": {MODEL, "src.policies", "src.walks", "src.page"},
     "src.traces": {MODEL, "src.policies", "src.page"},
 }
 
