@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from src.claims.derisk import BINARY, DERISK_CAPACITY, DERISK_LENGTH, Universe, derisk
+from src.claims.derisk import BINARY, DERISK_CAPACITY, DERISK_LENGTH, Universe, derisk, flat_trie
+from src.claims.picture import beside_optimum
+from src.claims.schedule import lru_schedule, policy_schedule
 from src.page.commandline import (
     FAILED,
     OK,
@@ -25,8 +27,9 @@ from src.page.commandline import (
     write_whole,
 )
 from src.policies.scores import described, make_policy
-from src.radixcache import Optimum, Trie
+from src.radixcache import Optimum, Rule, Trie
 from src.walks.adversary import attack, small_tries
+from src.walks.every_length import request_names
 from src.walks.exhaustive import Outgrown
 
 RESULTS = Path(__file__).resolve().parent / "results" / "derisk.json"
@@ -63,6 +66,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--max-states", type=whole_number(1), action=Once, default=50_000, metavar="N", help="where to stop (50000)"
     )
+    parser.add_argument("--show", action="store_true", help="show the witnesses step by step")
     parser.add_argument("--output", type=Path, action=Once, metavar="PATH", help="write the findings as JSON")
     add_policy_options(parser, described())
     options = parser.parse_args(arguments)
@@ -119,9 +123,23 @@ def pre_registered(options: argparse.Namespace) -> int:
     print(table(["model", "optimum", "LRU / optimum", "first of the shortest sequences"], rows))
     if options.optimum is None:
         print(explain(found["measured"]))
+    if options.show:
+        show_pre_registered(universe, found["witnesses"])
     if output:
         write_whole(output, json_text(found))
     return OK if found.get("reproduced", True) else FAILED
+
+
+def show_pre_registered(universe: Universe, witnesses: dict[str, Any]) -> None:
+    """Print each witness step by step; a page of flat paging is one block."""
+    for key, shown in witnesses.items():
+        model, optimum = key.split("_")
+        tree = model == "tree"
+        trie = Trie(universe.strings) if tree else flat_trie(universe.strings)
+        sequence = shown["sequence"] if tree else [(page,) for page in shown["sequence"]]
+        title = "leaf-only LRU of blocks" if tree else "LRU of pages"
+        schedule = lru_schedule(trie, universe.capacity, sequence, Rule.LEAF_ONLY)
+        print("\n" + beside_optimum(title, schedule, universe.capacity, Optimum(optimum)), end="")
 
 
 def explain(measured: dict[str, Any]) -> str:
@@ -150,6 +168,12 @@ def adversary(options: argparse.Namespace) -> int:
     found.policy = options.radix_eviction_policy
     for line in found.lines():
         print(line)
+    if options.show and found.trie is not None and found.worst is not None:
+        sequence, pairs = found.worst.sequence, len(found.priorities) > 1
+        strings, priorities = zip(*sequence) if pairs else (sequence, None)
+        schedule = policy_schedule(found.trie, capacity, strings, score, priorities=priorities)
+        title, requests = f"leaf-only {found.policy}", request_names(sequence, found.priorities)
+        print("\n" + beside_optimum(title, schedule, capacity, optimum, requests), end="")
     if options.output:
         write_whole(options.output, json_text(found.as_json()))
     if found.outgrown:

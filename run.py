@@ -7,9 +7,11 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+from src.claims import show
 from src.claims.all_lengths import every_length_claim
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
+from src.claims.picture import rule_picture
 from src.claims.study import study
 from src.claims.theorems import theorems
 from src.claims.without_rule import policies
@@ -30,7 +32,7 @@ from src.page.commandline import (
 from src.radixcache import Trie
 
 RESULTS = Path(__file__).resolve().parent / "results" / "main.json"
-FIGURE = RESULTS.with_name("ratio_by_length.svg")
+FIGURES = [RESULTS.with_name(name) for name in ("ratio_by_length.svg", "rule.svg")]
 
 
 def main(arguments: list[str]) -> int:
@@ -40,10 +42,14 @@ def main(arguments: list[str]) -> int:
 
         print(command.main(arguments[1:]), end="")
         return OK
+    if arguments[:1] == ["show"]:
+        print(show.main(arguments[1:]), end="")
+        return OK
     parser = Parser(
         "run.py",
         description="Reproduce the study and write its results.",
-        epilog="'run.py replay TRACE' replays real traces instead: see 'run.py replay --help'",
+        epilog="'run.py replay TRACE' replays real traces instead, 'run.py show STRING...' shows what a cache does with"
+        " a few requests: see 'run.py replay --help' and 'run.py show --help'",
     )
     parser.add_argument(
         "--output", type=Path, default=RESULTS, action=Once, metavar="PATH", help="where to write (results/main.json)"
@@ -52,8 +58,8 @@ def main(arguments: list[str]) -> int:
         "--check", action="store_true", help="recompute, compare with the file, write nothing; status 1 if they differ"
     )
     options = parser.parse_args(arguments)
-    standard = options.output == RESULTS  # the figure belongs to the standard results
-    targets = [options.output, FIGURE] if standard else [options.output]
+    standard = options.output == RESULTS  # the figures belong to the standard results
+    targets = [options.output, *FIGURES] if standard else [options.output]
     before = [read(target) for target in targets] if options.check else []
     if not options.check:
         for target in targets:
@@ -71,7 +77,9 @@ def main(arguments: list[str]) -> int:
     if failed:
         print(f"run.py: not reproduced: {', '.join(failed)}", file=sys.stderr)
         status = FAILED
-    texts = [json_text(results), ratio_by_length(results)] if standard else [json_text(results)]
+    texts = [json_text(results)]
+    if standard:
+        texts += [ratio_by_length(results), rule_picture()]
     for at, (target, text) in enumerate(zip(targets, texts)):
         if not options.check:
             write_whole(target, text)

@@ -233,6 +233,18 @@ class Derisk(Folder):
         self.assertIn("7 tries", out)
         self.assertNotIn("every length", out)
 
+    def test_witnesses_step_by_step(self) -> None:
+        words = ("--show", "--output", str(self.folder / "x.json"))
+        status, out, _ = in_process(derisk.main, *words)
+        self.assertEqual(status, 0)
+        self.assertIn("leaf-only LRU of blocks: 10 misses\nrequest  00 ", out)
+        self.assertIn("optimum, bypass: 6 misses\n", out)
+        self.assertIn("LRU of pages: 4 misses\n", out)
+        self.assertEqual((self.folder / "x.json").read_bytes(), (ROOT / "results" / "derisk.json").read_bytes())
+        status, out, _ = in_process(derisk.main, "--show", "--length", "4", "--radix-eviction-policy", "priority")
+        self.assertIn("leaf-only priority: ", out)
+        self.assertRegex(out, r"request +\d+:[01] ")
+
     def test_states_that_outgrow_the_limit(self) -> None:
         words = ("--radix-eviction-policy", "slru", "--capacity", "4", "--max-states", "2000", "--optimum", "locked")
         status, out, err = in_process(derisk.main, *words, "--strings", "0,1,00,01,10,11,2,20")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from src.claims.derisk import BINARY
-from src.claims.schedule import Schedule, lru_schedule
+from src.claims.schedule import Schedule, lru_schedule, optimum_schedule
 from src.page.commandline import printable
-from src.page.strips import Frame, Strip, Tree, strips_svg
-from src.radixcache import ROOT, Rule, String, Trie, members, names, serve_lru
+from src.page.strips import Frame, Strip, Tree, strips_svg, strips_text
+from src.radixcache import ROOT, Optimum, Rule, String, Trie, members, names, serve_lru
 
 RULES = {
     "leaf-only LRU": Rule.LEAF_ONLY,
@@ -23,7 +23,8 @@ NOTES = (
 )
 LEAD = (
     "Evicting a block takes out all blocks below it, so caches evict only leaves. Is that a loss? Each request uses all"
-    " blocks of its path, so the oldest block is a leaf, or just as old as one below it. The rule decides ties, no more."
+    " blocks of its path, so the oldest block is a leaf, or just as old as a leaf below it. The rule decides that tie,"
+    " and decides it well."
 )
 
 
@@ -33,25 +34,35 @@ def tree_of(trie: Trie) -> Tree:
     return Tree([printable(trie.label(block)) for block in range(len(trie))], trie.parent)
 
 
-def strip_of(title: str, schedule: Schedule, note: str = "") -> Strip:
-    """Return a schedule as the page draws it."""
+def strip_of(title: str, schedule: Schedule, note: str = "", requests: Sequence[str] | None = None) -> Strip:
+    """Return a schedule as the page draws it; its requests are called so, or by their strings."""
     frames = []
     before = (0,) * len(schedule.trie)
-    for now, frame in enumerate(schedule.frames, start=1):
+    for now, (frame, name) in enumerate(zip(schedule.frames, requests or schedule.requests), start=1):
         gone = [(victim, tuple(members(dragged))) for victim, dragged in frame.evictions]
         ages = {block: now - time for block, time in enumerate(frame.last_access) if time}
         for victim, dragged in gone:
             for block in (victim, *dragged):
                 ages[block] = 0 if block in frame.path else now - before[block]
         hits, misses = frame.path[: frame.hits], frame.path[frame.hits :]
-        frames.append(Frame(printable(names([frame.string])[0]), hits, misses, gone, ages))
+        frames.append(Frame(printable(name), hits, misses, gone, ages))
         before = frame.last_access
     return Strip(title, frames, note)
 
 
-def strips_of(schedules: Mapping[str, Schedule]) -> list[Strip]:
-    """Return schedules by title as strips."""
-    return [strip_of(title, schedule) for title, schedule in schedules.items()]
+def optimum_title(optimum: Optimum) -> str:
+    """Return how an optimum is called above its strip."""
+    return f"optimum, {optimum.value}"
+
+
+def beside_optimum(
+    title: str, schedule: Schedule, capacity: int, optimum: Optimum, requests: Sequence[str] | None = None
+) -> str:
+    """Return a schedule and the optimum's on the same requests as text."""
+    best = optimum_schedule(schedule.trie, capacity, [frame.string for frame in schedule.frames], optimum)
+    both = {title: schedule, optimum_title(optimum): best}
+    strips = [strip_of(name, one, requests=requests) for name, one in both.items()]
+    return strips_text(tree_of(schedule.trie), strips)
 
 
 def first_loss(trie: Trie) -> tuple[int, tuple[String, ...]]:

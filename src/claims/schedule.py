@@ -53,6 +53,11 @@ class Schedule(NamedTuple):
         """The missed blocks of all requests."""
         return sum(frame.misses for frame in self.frames)
 
+    @property
+    def requests(self) -> list[str]:
+        """The requests as text."""
+        return names(frame.string for frame in self.frames)
+
     def as_json(self) -> list[dict[str, Any]]:
         """Return the frames as `results/main.json` holds them."""
         return [
@@ -67,7 +72,7 @@ class Schedule(NamedTuple):
 
 def steps_json(schedules: Mapping[str, Schedule]) -> list[dict[str, Any]]:
     """Return schedules of the same requests as results hold them: a step for each request, with a frame of each."""
-    requests = [names([frame.string])[0] for frame in next(iter(schedules.values())).frames]
+    requests = next(iter(schedules.values())).requests
     frames = zip(*(schedule.as_json() for schedule in schedules.values()))
     return [{"request": name, **dict(zip(schedules, step))} for name, step in zip(requests, frames)]
 
