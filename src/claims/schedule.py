@@ -118,7 +118,7 @@ def policy_schedule(
     frames = []
     for string, priority in zip(sequence, priorities or [0] * len(sequence)):
         path = trie.path(string)
-        held = cache.cached() | as_set(path)
+        held = cache.cached()  # the path is locked: neither it nor what it lies on can go
         served = cache.access(string, priority)
         evictions = []
         for victim in served.victims:

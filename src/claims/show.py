@@ -14,7 +14,6 @@ from src.page.commandline import (
     Once,
     Parser,
     add_policy_options,
-    check_writable,
     printable,
     whole_number,
     write_whole,
@@ -36,8 +35,6 @@ def main(arguments: list[str]) -> str:
     Raises Fault, or another ValueError, for what the user can mend; then nothing was written.
     """
     options = parse(arguments)
-    if options.svg not in (None, "-"):
-        check_writable(Path(options.svg))
     trie = Trie(options.strings)
     strips = [strip_of(title, schedule) for title, schedule in schedules(trie, options).items()]
     if options.svg is not None:

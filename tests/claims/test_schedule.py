@@ -91,6 +91,11 @@ class ByHand(unittest.TestCase):
         self.assertEqual(one.frames[1], Frame("1", (2,), 0, 1, (Gone(0, 0b10),), (0, 0, 2)))
         self.assertEqual(one.misses, 4)
 
+    def test_what_was_dragged_is_not_dragged_again(self) -> None:
+        trie = Trie(("abc", "xyz"))
+        one = policy_schedule(trie, 3, ("abc", "xyz"), lambda facts: (2, 1, 3)[facts.depth - 1], leaf_only=False)
+        self.assertEqual(one.frames[1].evictions, (Gone(1, 0b100), Gone(0, 0)))
+
     def test_times_go_on_where_nothing_is_left(self) -> None:
         one = lru_schedule(Trie(("00", "1")), 1, ("00", "1"), Rule.SHALLOW)
         self.assertEqual([frame.last_access for frame in one.frames], [(0, 0, 0), (0, 0, 2)])

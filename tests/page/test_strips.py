@@ -79,6 +79,10 @@ class Text(unittest.TestCase):
         requests = [part.split("request", 1)[1].splitlines()[0].split() for part in parts]
         self.assertEqual(sum(requests, []), [frame.request for frame in FRAMES] * 6)
         self.assertLessEqual(max(map(len, text.splitlines())), COLUMNS)
+        whole = strips_text(TREE, [Strip("one", FRAMES)])
+        widest = max(map(len, whole.splitlines()[:-1]))
+        self.assertEqual(strips_text(TREE, [Strip("one", FRAMES)], columns=widest), whole)
+        self.assertEqual(strips_text(TREE, [Strip("one", FRAMES)], columns=widest - 1).count("request "), 2)
         narrow = strips_text(TREE, [Strip("one", FRAMES)], columns=1)  # at least one frame in a line
         self.assertEqual(narrow.count("request "), len(FRAMES))
 
@@ -138,6 +142,13 @@ class Drawing(unittest.TestCase):
                     self.assertTrue(left >= 0 and 0 < y < height, text.text)
                     if text.get("class") != "head":
                         self.assertLess(left + long * 9 / 10, width, text.text)
+
+    def test_a_wide_trie_makes_the_drawing_wider(self) -> None:
+        tree = Tree([str(block) for block in range(15)], [-1] * 15)
+        frames = [Frame(str(block), (), (block,), (), {block: 0}) for block in range(15)]
+        root = ET.fromstring(strips_svg("", "", tree, [Strip("one", frames)]))
+        self.assertGreater(int(root.get("width", "")), WIDTH)
+        self.assert_apart(self.boxes(root, "grid"), (0, 0, int(root.get("width", "")), int(root.get("height", ""))))
 
     def assert_apart(self, boxes: list[tuple[int, int, int, int]], around: tuple[int, int, int, int]) -> None:
         """Fail unless the boxes are inside another one and no two overlap."""
