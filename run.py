@@ -12,6 +12,8 @@ from src.claims.all_lengths import every_length_claim
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
 from src.claims.picture import rule_picture
+from src.claims.preregistration import preregistration
+from src.claims.report import report
 from src.claims.study import study
 from src.claims.theorems import theorems
 from src.claims.without_rule import policies
@@ -32,7 +34,8 @@ from src.page.commandline import (
 from src.radixcache import Trie
 
 RESULTS = Path(__file__).resolve().parent / "results" / "main.json"
-FIGURES = [RESULTS.with_name(name) for name in ("ratio_by_length.svg", "rule.svg")]
+WRITTEN = [RESULTS.with_name(name) for name in ("README.md", "ratio_by_length.svg", "rule.svg")]
+DURATION = "about half a minute"
 
 
 def main(arguments: list[str]) -> int:
@@ -47,7 +50,7 @@ def main(arguments: list[str]) -> int:
         return OK
     parser = Parser(
         "run.py",
-        description="Reproduce the study and write its results.",
+        description=f"Reproduce the study and write its results: {DURATION}.",
         epilog="'run.py replay TRACE' replays real traces instead, 'run.py show STRING...' shows what a cache does with"
         " a few requests: see 'run.py replay --help' and 'run.py show --help'",
     )
@@ -55,38 +58,53 @@ def main(arguments: list[str]) -> int:
         "--output", type=Path, default=RESULTS, action=Once, metavar="PATH", help="where to write (results/main.json)"
     )
     parser.add_argument(
-        "--check", action="store_true", help="recompute, compare with the file, write nothing; status 1 if they differ"
+        "--check", action="store_true", help="recompute, compare with the files, write nothing; status 1 if they differ"
     )
     options = parser.parse_args(arguments)
-    standard = options.output == RESULTS  # the figures belong to the standard results
-    targets = [options.output, *FIGURES] if standard else [options.output]
+    standard = options.output == RESULTS  # the report and the figures belong to the standard results
+    targets = [options.output, *WRITTEN] if standard else [options.output]
     before = [read(target) for target in targets] if options.check else []
     if not options.check:
         for target in targets:
             check_writable(target)
     progress = Progress()
+    progress.say(f"this takes {DURATION}")
     results = claims(progress)
     progress.end()
-    marks = {True: "yes", False: "NO"}
-    failed = []
-    for against, agreed in (("published", "reproduced"), ("expected", "holds")):
-        rows = compared(results, against)
-        print(table(["claim", against, "measured", agreed], [[*row[:3], marks[row[3]]] for row in rows]), end="\n\n")
-        failed += [name for name, *_, agrees in rows if not agrees]
-    status = OK
-    if failed:
-        print(f"run.py: not reproduced: {', '.join(failed)}", file=sys.stderr)
-        status = FAILED
+    status = tell(results)
     texts = [json_text(results)]
     if standard:
-        texts += [ratio_by_length(results), rule_picture()]
+        texts += [report(results), ratio_by_length(results), rule_picture()]
     for at, (target, text) in enumerate(zip(targets, texts)):
         if not options.check:
             write_whole(target, text)
         elif text != before[at]:
             print(f"run.py: {target} is not what was computed: write it anew without --check", file=sys.stderr)
             status = FAILED
+    done = "compared with" if options.check else "wrote"
+    print(f"{done} {', '.join(map(relative, targets))}")
     return status
+
+
+def tell(results: dict[str, Claim]) -> int:
+    """Print the tables and the verdicts.  Return the exit status: FAILED if a value is not what it must be."""
+    marks = {True: "yes", False: "NO"}
+    failed = []
+    for against, agreed in (("published", "reproduced"), ("expected", "holds")):
+        rows = compared(results, against)
+        print(table(["claim", against, "measured", agreed], [[*row[:3], marks[row[3]]] for row in rows]), end="\n\n")
+        failed += [name for name, *_, agrees in rows if not agrees]
+    for one in results["preregistration"].values():
+        print(one["verdict"])
+    if failed:
+        print(f"run.py: not reproduced: {', '.join(failed)}", file=sys.stderr)
+    return FAILED if failed else OK
+
+
+def relative(path: Path) -> str:
+    """Return a path as a reader in the repository would type it, if it lies there."""
+    home = RESULTS.parent.parent
+    return str(path.relative_to(home) if home in path.parents else path)
 
 
 def claims(progress: Progress) -> dict[str, Claim]:
@@ -97,7 +115,7 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["policies"] = policies(trie)
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
-    return results
+    return {"preregistration": preregistration(results), **results}
 
 
 def ratio_by_length(results: dict[str, Claim]) -> str:

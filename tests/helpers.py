@@ -25,9 +25,15 @@ ROUNDS = 4
 searching = cache(LeafOnlyBelady)
 
 
+def committed() -> dict[str, Any]:
+    """Return the committed results."""
+    results: dict[str, Any] = json.loads((REPOSITORY / "results" / "main.json").read_text(encoding="utf-8"))
+    return results
+
+
 def claimed(name: str) -> dict[str, Any]:
     """Return a claim of the committed results."""
-    found: dict[str, Any] = json.loads((REPOSITORY / "results" / "main.json").read_text())[name]
+    found: dict[str, Any] = committed()[name]
     return found
 
 

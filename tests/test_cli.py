@@ -135,7 +135,8 @@ class Run(Folder):
     """`run.py` with small claims in place of its own, and its real beginning and end."""
 
     def run_with(self, measured: int, *arguments: str) -> tuple[int, str, str]:
-        small = {"lemma": claim({"strings": ["0"]}, {"unreachable": measured}, {"unreachable": 0})}
+        lemma = claim({"strings": ["0"]}, {"unreachable": measured}, {"unreachable": 0})
+        small = {"preregistration": {"P1": {"verdict": "P1 is decided."}}, "lemma": lemma}
         with mock.patch.object(run, "claims", return_value=small):
             return in_process(run.main, *arguments)
 
@@ -144,6 +145,7 @@ class Run(Folder):
         status, out, err = self.run_with(0, "--output", str(output))
         self.assertEqual((status, err), (0, ""))
         self.assertIn(["lemma.unreachable", "0", "0", "yes"], [line.split() for line in out.splitlines()])
+        self.assertEqual(out.splitlines()[-2:], ["P1 is decided.", f"wrote {output}"])
         text = output.read_text(encoding="utf-8")
         self.assertTrue(text.endswith("}\n"))
         self.assertEqual(json.loads(text)["lemma"]["reproduced"], True)

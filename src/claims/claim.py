@@ -53,7 +53,7 @@ def compared(results: Mapping[str, Claim], against: str = "published") -> list[t
     """Return a row for each value that is published (or "expected"): key, that value, the measured one, agreement."""
     rows = []
     for name, one in results.items():
-        for key, published, measured in _pairs(one.get(against, {}), one["measured"]):
+        for key, published, measured in _pairs(one.get(against, {}), one.get("measured", {})):
             rows.append((f"{name}.{key}", str(published), str(measured), agrees(published, measured)))
     return rows
 

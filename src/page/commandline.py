@@ -182,9 +182,25 @@ def write_whole(path: Path, text: str) -> None:
             os.unlink(beside)
 
 
-def json_text(value: Any) -> str:
-    """Return a value as JSON: two-space indent, keys in the order they were written, a newline at the end."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def json_text(value: Any, width: int = 160) -> str:
+    """Return a value as JSON, keys in the order they were written, a newline at the end.
+
+    What fits into `width` columns, and every list of scalars, stands on one line; the rest is indented by two spaces.
+    """
+    return _json(value, "", width) + "\n"
+
+
+def _json(value: Any, indent: str, width: int) -> str:
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    keys = [json.dumps(key, ensure_ascii=False) + ": " for key in value] if isinstance(value, dict) else []
+    parts = list(value.values()) if keys else value if isinstance(value, list) else []
+    nested = bool(keys) or any(isinstance(part, (dict, list)) for part in parts)
+    if len(indent) + len(flat) <= width or not nested:
+        return flat
+    inner = indent + "  "
+    lines = [inner + key + _json(part, inner, width) for key, part in zip(keys or [""] * len(parts), parts)]
+    opening, closing = "{}" if keys else "[]"
+    return "\n".join([opening, ",\n".join(lines), indent + closing])
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from src.claims.claim import agrees
 from src.claims.derisk import BINARY, witness, worst_lru_ratio
+from src.claims.preregistration import value
 from src.claims.study import competitive, control_ratios, controls, lemma, offline, peel
 from src.policies.cache import Cache
 from src.policies.scores import REGISTRY, make_policy
@@ -27,23 +28,9 @@ from src.radixcache import (
     members,
     serve_lru,
 )
-from tests.helpers import REPOSITORY, STUDY
+from tests.helpers import REPOSITORY, STUDY, committed
 
 ROOT = REPOSITORY
-
-
-def committed() -> dict[str, Any]:
-    """Return the committed results."""
-    results: dict[str, Any] = json.loads((ROOT / "results" / "main.json").read_text(encoding="utf-8"))
-    return results
-
-
-def value(results: dict[str, Any], key: str) -> Any:
-    """Return the value at a dotted key."""
-    found: Any = results
-    for part in key.split("."):
-        found = found[part]
-    return found
 
 
 class PublishedNumbers(unittest.TestCase):
@@ -163,7 +150,8 @@ class CommittedResults(unittest.TestCase):
         self.assertEqual(
             list(results),
             [
-                *("lemma", "offline", "online", "tie_audit", "stamps", "competitive", "controls", "derisk"),
+                *("preregistration", "lemma", "offline", "online", "tie_audit", "stamps"),
+                *("competitive", "controls", "derisk"),
                 *("policies", "every_length", "theorems"),
             ],
         )

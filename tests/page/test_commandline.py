@@ -6,7 +6,9 @@ import argparse
 import contextlib
 import errno
 import io
+import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -297,12 +299,30 @@ class WholeFiles(unittest.TestCase):
 
 class Texts(unittest.TestCase):
     def test_json(self) -> None:
+        value = {"b": 1, "a": ["é", "7/4", True, None], "c": [{"d": []}, [2, 3]], "e": {}}
+        self.assertEqual(json_text(value), json.dumps(value, ensure_ascii=False) + "\n")
         self.assertEqual(
-            json_text({"b": 1, "a": ["é", "7/4", True, None]}),
-            '{\n  "b": 1,\n  "a": [\n    "é",\n    "7/4",\n    true,\n    null\n  ]\n}\n',
+            json_text(value, 20),
+            '{\n  "b": 1,\n  "a": ["é", "7/4", true, null],\n'
+            '  "c": [\n    {"d": []},\n    [2, 3]\n  ],\n  "e": {}\n}\n',
         )
         with self.assertRaises(ValueError):
             json_text(float("nan"))
+
+    def test_json_is_read_as_what_was_written(self) -> None:
+        rng = random.Random(5)
+
+        def some(depth: int) -> Any:
+            if depth and rng.random() < 0.7:
+                parts = [some(depth - 1) for _ in range(rng.randrange(4))]
+                return parts if rng.random() < 0.5 else {f"k{at}": part for at, part in enumerate(parts)}
+            return rng.choice([1, "a", None, True, "x" * 30])
+
+        for _ in range(200):
+            value = some(4)
+            for width in (0, 20, 60):
+                text = json_text(value, width)
+                self.assertEqual(json.loads(text), value, text)
 
     def test_numbers_are_aligned_to_the_right_and_the_rest_to_the_left(self) -> None:
         text = table(["claim", "K", "ratio", "ok"], [["a", "12", "7/4", "yes"], ["longer", "-", "12.5", "NO"]])

@@ -22,7 +22,7 @@ from typing import Any
 from unittest import mock
 
 import run
-from src.page.commandline import Fault, guarded
+from src.page.commandline import Fault, guarded, json_text
 from src.policies.facts import PolicyError
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Optimum
@@ -348,7 +348,7 @@ class Files(Folder):
         self.assertEqual(found[0], found[1])
         told = json.loads(found[0][0])
         self.assertEqual(told["parameters"]["policies"], list(REGISTRY))
-        self.assertEqual(found[0][0], (json.dumps(told, indent=2) + "\n").encode())
+        self.assertEqual(found[0][0], json_text(told).encode())
 
     def test_a_link_stays_a_link(self) -> None:
         self.write("o.json", b"old")
