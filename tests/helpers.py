@@ -84,6 +84,15 @@ def outgoing(one: Graph) -> list[Walk]:
     return [[edge for edge in one.edges if edge.source == state] for state in range(one.states)]
 
 
+def distances(one: Graph) -> list[int]:
+    """Return how many edges lead from the start to each state."""
+    reached = [0] + [one.states] * (one.states - 1)
+    for _ in range(one.states):
+        for edge in one.edges:
+            reached[edge.target] = min(reached[edge.target], reached[edge.source] + 1)
+    return reached
+
+
 def simple_cycles(one: Graph) -> Iterator[Walk]:
     """Yield every cycle that visits no state twice, each once, from its smallest state on."""
     out = outgoing(one)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from src.walks.every_length import condensed
+
 
 def shown(value: Any) -> str:
     """Return a value as a cell shows it: True as yes, a sequence of requests as code."""
@@ -16,15 +18,8 @@ def shown(value: Any) -> str:
 
 
 def code(requests: Iterable[Any]) -> str:
-    """Return requests as code, with spaces between them, and a run of five or more equal ones as `0 ×5`."""
-    runs: list[tuple[Any, int]] = []
-    for request in requests:
-        if runs and runs[-1][0] == request:
-            runs[-1] = (request, runs[-1][1] + 1)
-        else:
-            runs.append((request, 1))
-    words = [f"{request} ×{count}" if count > 4 else " ".join([str(request)] * count) for request, count in runs]
-    return f"`{' '.join(words)}`"
+    """Return requests as code."""
+    return f"`{condensed(list(map(str, requests)))}`"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Callable
 from src.policies.facts import Score
 from src.radixcache import Optimum, Trie, check_fits, names
 from src.walks.beside_optimum import policy_beside_optimum
-from src.walks.every_length import EveryLength, Supremum, policy_every_length, request_names
+from src.walks.every_length import EveryLength, Supremum, condensed, policy_every_length, request_names
 from src.walks.exhaustive import Outgrown, Worst, worst_ratio
 from src.walks.forests import forest_trie, forests
 from src.walks.policy_machine import PolicyMachines, with_policy
@@ -56,9 +56,11 @@ class Attack:
             lines.append(f"every length, with no bound ({one.result.states} states): worst ratio {one.ratio}")
             lines += self._on(self.settled_trie)
             if one.cycle:
-                lines.append(f"  first {self._shown(one.prefix) or 'nothing'}")
-                lines.append(f"  then over and over {self._shown(one.cycle)}")
-                lines.append(f"  each round: policy {one.misses} misses, optimum {one.optimum_misses}")
+                prefix, cycle, rounds = one.without_warm_up()
+                lines.append(f"  first {self._shown(prefix) or 'nothing'}")
+                lines.append(f"  then over and over {self._shown(cycle)}")
+                since = f"from round {rounds + 1} on, " if rounds else ""
+                lines.append(f"  {since}each round: policy {one.misses} misses, optimum {one.optimum_misses}")
             else:
                 lines.append(f"  attained by {self._shown(one.prefix)}: {one.misses}/{one.optimum_misses}")
         elif self.open:
@@ -101,7 +103,7 @@ class Attack:
         return found
 
     def _shown(self, sequence: Sequence[Any]) -> str:
-        return " ".join(request_names(sequence, self.priorities))
+        return condensed(request_names(sequence, self.priorities))
 
     def _on(self, trie: Trie | None) -> list[str]:
         return [f"  on strings {_listed(trie)}"] if self.tries > 1 else []

@@ -35,37 +35,72 @@ def ratio_of(edges: Sequence[Edge]) -> Fraction:
     return Fraction(sum(edge.misses for edge in edges), sum(edge.optimum_misses for edge in edges))
 
 
-def shortest_cycle(states: int, edges: Sequence[Edge]) -> list[Edge]:
-    """Return a shortest cycle with a miss of the policy among some edges of a graph, or no edges.
+def shortest_lasso(graph: Graph, edges: Sequence[Edge]) -> tuple[list[Edge], list[Edge]]:
+    """Return a shortest way to see a cycle of some edges on which the policy misses: a walk to it, and the cycle.
 
-    Cost: O(edges) to drop what lies on no cycle, then a breadth-first search, no deeper than the best cycle so far,
-    for each edge with a miss that is left.
+    Both together are as short as can be, and of equally short ones the walk is; two empty lists if there is no such
+    cycle.  The walk, from the start, may use all edges of the graph.  A cycle that repeats a state would not be the
+    shortest: it holds a smaller one with a miss, which is reached on the way.
+
+    Cost: O(edges) to drop what lies on no cycle, then a breadth-first search of what is left for each state, in the
+    order of their distance, no deeper than the best so far.
     """
-    outgoing = component_edges(states, edges)
-    best: list[Edge] = []
-    for out in outgoing:
-        for edge in out:
-            if edge.misses:
-                back = shortest_path(outgoing, edge.target, {edge.source}, len(best) - 2 if best else states)
-                if back is not None:
-                    best = [edge, *back]
-    return best
+    inside = component_edges(graph.states, edges)
+    came, distance = _from_the_start(graph)
+    end, cycle, best = 0, [], 3 * graph.states  # a walk, and a cycle there and back
+    for state, steps in distance.items():
+        if steps + 1 >= best:
+            break
+        found = _cycle_with_a_miss(inside, state, best - steps - 1)
+        if found:
+            end, cycle, best = state, found, steps + len(found)
+    return _way(came, end, distance[end]) if end and cycle else [], cycle
 
 
-def shortest_path(
-    outgoing: Sequence[Sequence[Edge]], start: int, ends: Container[int], longest: int | None = None
-) -> list[Edge] | None:
-    """Return a shortest path from `start` to one of `ends`, of at most `longest` edges; None if there is none.
+def _from_the_start(graph: Graph) -> tuple[dict[int, Edge], dict[int, int]]:
+    """Return the edge by which each state is first reached, and the states' distances, the nearest first."""
+    outgoing: list[list[Edge]] = [[] for _ in range(graph.states)]
+    for edge in graph.edges:
+        outgoing[edge.source].append(edge)
+    came: dict[int, Edge] = {}
+    distance = {0: 0}
+    for state in (queue := [0]):
+        for edge in outgoing[state]:
+            if edge.target not in distance:
+                came[edge.target], distance[edge.target] = edge, distance[state] + 1
+                queue.append(edge.target)
+    return came, distance
 
-    Of several the first in the order of the edges.  Cost: O(edges).
-    """
-    return [] if start in ends else shortest_walk(outgoing, start, ends, longest)
+
+def _cycle_with_a_miss(outgoing: Sequence[Sequence[Edge]], start: int, longest: int) -> list[Edge]:
+    """Return a shortest closed walk from a state, of at most `longest` edges, one of them with a miss, or no edges."""
+    came: dict[tuple[int, bool], tuple[tuple[int, bool], Edge]] = {}
+    level = [(start, False)]
+    for length in range(1, longest + 1):
+        following = []
+        for place in level:
+            for edge in outgoing[place[0]]:
+                after = (edge.target, place[1] or edge.misses > 0)
+                if after not in came:
+                    came[after] = (place, edge)
+                    following.append(after)
+                    if after == (start, True):
+                        walk: list[Edge] = []
+                        for _ in range(length):
+                            after, edge = came[after]
+                            walk.append(edge)
+                        return walk[::-1]
+        level = following
+    return []
 
 
 def shortest_walk(
     outgoing: Sequence[Sequence[Edge]], start: int, ends: Container[int], longest: int | None = None
 ) -> list[Edge] | None:
-    """Return what `shortest_path` returns, but always a walk of at least one edge."""
+    """Return a shortest walk of 1 to `longest` edges from `start` to one of `ends`; None if there is none.
+
+    Of several the first in the order of the edges.  Cost: O(edges).
+    """
     came: dict[int, Edge] = {}
     level = [start]
     length = 0

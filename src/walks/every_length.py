@@ -15,14 +15,15 @@ There are finitely many simple cycles and simple walks, and each candidate excee
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from src.policies.facts import Score
 from src.radixcache import Optimum, Trie, names
 from src.walks.beside_optimum import BesideOptimum, policy_beside_optimum
-from src.walks.cycles import Edge, Graph, LongestWalks, ratio_of, shortest_cycle, shortest_path, shortest_walk
+from src.walks.cycles import Edge, Graph, LongestWalks, ratio_of, shortest_lasso, shortest_walk
 from src.walks.exhaustive import MOST_STATES, LeftOut, Machine, Outgrown
 from src.walks.policy_machine import PolicyMachines, with_policy
 
@@ -86,32 +87,45 @@ def supremum(graph: Graph) -> Supremum:
     Raises Outgrown if the graph is not closed and shows no unbounded cycle; its `known` holds for what was reached.
     Cost: O(states · edges) for each candidate ratio, in practice a few passes over the edges.
     """
-    free = shortest_cycle(graph.states, [edge for edge in graph.edges if not edge.optimum_misses])
+    prefix, free = shortest_lasso(graph, [edge for edge in graph.edges if not edge.optimum_misses])
     if free:
-        return Supremum(None, False, None, _witness(graph, free), graph.states)
+        return Supremum(None, False, None, _witness(graph, prefix, free), graph.states)
     if not graph.edges:
         raise Outgrown(graph.states, None)
-    ratio = Fraction(0)
-    walks = LongestWalks(graph, ratio)
-    while walks.cycle is not None:
-        ratio = ratio_of(walks.cycle)
+    limit, _ = _improved(graph, Fraction(0), lambda walks: walks.cycle or [])
+    ratio, walks = _improved(graph, limit, lambda walks: walks.walk(walks.end) if walks.best > 0 else [])
+    result = _settled(graph, limit, ratio, walks)
+    if not graph.closed:
+        raise Outgrown(graph.states, result)
+    return result
+
+
+def _improved(
+    graph: Graph, ratio: Fraction, better: Callable[[LongestWalks], list[Edge]]
+) -> tuple[Fraction, LongestWalks]:
+    """Return the largest ratio of what `better` finds for one candidate after the other, and the last longest walks."""
+    while True:
         walks = LongestWalks(graph, ratio)
-    limit = ratio
-    while walks.best > 0:
-        ratio = ratio_of(walks.walk(walks.end))
-        walks = LongestWalks(graph, ratio)
+        found = better(walks)
+        if not found:
+            return ratio, walks
+        ratio = ratio_of(found)
+
+
+def _settled(graph: Graph, limit: Fraction, ratio: Fraction, walks: LongestWalks) -> Supremum:
+    """Return the supremum with its witness: a cycle that has it, or the shortest sequence if no cycle has.
+
+    `limit` is the largest ratio of a cycle.
+    """
     tight = _tight(graph, walks)
     attaining = None
     if walks.best == 0:
         attaining = shortest_walk(tight, 0, {state for state, length in enumerate(walks.length) if length == 0})
-    if ratio == limit:
-        shown = _witness(graph, shortest_cycle(graph.states, [edge for out in tight for edge in out]))
+    if ratio > limit:
+        shown = _witness(graph, attaining or [], [])
     else:
-        shown = _replayable(graph, attaining or [], [])
-    result = Supremum(ratio, ratio > limit, len(attaining) if attaining else None, shown, graph.states)
-    if not graph.closed:
-        raise Outgrown(graph.states, result)
-    return result
+        shown = _witness(graph, *shortest_lasso(graph, [edge for out in tight for edge in out]))
+    return Supremum(ratio, ratio > limit, len(attaining) if attaining else None, shown, graph.states)
 
 
 def bounded_by(graph: Graph, ratio: Fraction) -> bool:
@@ -129,18 +143,7 @@ def _tight(graph: Graph, walks: LongestWalks) -> list[list[Edge]]:
     return outgoing
 
 
-def _witness(graph: Graph, cycle: Sequence[Edge]) -> Witness:
-    """Return a cycle with a shortest prefix that leads from the start to one of its states."""
-    outgoing: list[list[Edge]] = [[] for _ in range(graph.states)]
-    for edge in graph.edges:
-        outgoing[edge.source].append(edge)
-    prefix = shortest_path(outgoing, 0, {edge.source for edge in cycle})
-    entry = prefix[-1].target if prefix else 0
-    at = next(at for at, edge in enumerate(cycle) if edge.source == entry)
-    return _replayable(graph, prefix or [], [*cycle[at:], *cycle[:at]])
-
-
-def _replayable(graph: Graph, prefix: Sequence[Edge], cycle: Sequence[Edge]) -> Witness:
+def _witness(graph: Graph, prefix: Sequence[Edge], cycle: Sequence[Edge]) -> Witness:
     counted = cycle or prefix
     return Witness(
         tuple(graph.requests[edge.request] for edge in prefix),
@@ -168,11 +171,35 @@ class EveryLength(NamedTuple):
         """The ratio as text, "unbounded" where there is none."""
         return "unbounded" if self.result.ratio is None else str(self.result.ratio)
 
+    def without_warm_up(self) -> tuple[list[Any], list[Any], int]:
+        """Return the prefix and the cycle with the rounds taken off that the prefix ends with, and how many those are.
+
+        The policy misses as much in them; the optimum may still pay there.
+        """
+        prefix, cycle = list(self.prefix), list(self.cycle)
+        while cycle and prefix and prefix[-1] == cycle[-1]:
+            cycle.insert(0, cycle.pop())
+            prefix.pop()
+        return prefix, cycle, -(-(len(self.prefix) - len(prefix)) // max(len(cycle), 1))
+
+
+SOON = 10_000
+"""States among which a certificate is looked for first: an unbounded cycle is often near, in a graph without end."""
+
 
 def every_length(machine: BesideOptimum, most: int) -> EveryLength:
-    """Return the supremum of the ratio over all lengths.  Raises Outgrown as `every_length` does."""
-    graph = explore(machine, most)
-    result = supremum(graph)
+    """Return the supremum of the ratio over all lengths.  Raises Outgrown as `supremum` does.
+
+    The witness is a shortest one of the machine's graph, in which symmetric states are one.
+    """
+    try:
+        graph = explore(machine, min(SOON, most))
+        result = supremum(graph)
+    except Outgrown:
+        if most <= SOON:
+            raise
+        graph = explore(machine, most)
+        result = supremum(graph)
     prefix, cycle, rounds = machine.replay(result.witness.prefix, result.witness.cycle)
     misses, optimum_misses = result.witness.misses * rounds, result.witness.optimum_misses * rounds
     return EveryLength(result, prefix, cycle, misses, optimum_misses, graph.closed)
@@ -196,6 +223,12 @@ def policy_every_length(
         return [every_length(policy_beside_optimum(policy, optimum), most) for optimum in optima]
 
     return with_policy(trie, capacity, score, use, priorities, SATURATE)
+
+
+def condensed(requests: Sequence[str]) -> str:
+    """Return requests on one line, a run of five or more equal ones as `0 ×5`."""
+    runs = ((request, len(list(run))) for request, run in itertools.groupby(requests))
+    return " ".join(f"{request} ×{count}" if count > 4 else " ".join([request] * count) for request, count in runs)
 
 
 def request_names(requests: Sequence[Any], priorities: tuple[int, ...]) -> list[str]:

@@ -8,11 +8,8 @@ from src.claims.markdown import code, paragraphs, schedule, shown, table
 
 
 class Parts(unittest.TestCase):
-    def test_code_counts_long_runs(self) -> None:
-        self.assertEqual(code(["0", "0", "1"]), "`0 0 1`")
-        self.assertEqual(code(["0"] * 143 + ["1"]), "`0 ×143 1`")
-        self.assertEqual(code(["0"] * 4 + ["1"] * 5), "`0 0 0 0 1 ×5`")
-        self.assertEqual(code([]), "``")
+    def test_code(self) -> None:
+        self.assertEqual(code(["0", 1] + ["0"] * 143), "`0 1 0 ×143`")
 
     def test_cells(self) -> None:
         self.assertEqual([shown(one) for one in (True, False, 7, "7/4", [], ["a", "b"])],

@@ -8,17 +8,8 @@ import unittest
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from src.walks.cycles import (
-    Edge,
-    Graph,
-    LongestWalks,
-    component_edges,
-    ratio_of,
-    shortest_cycle,
-    shortest_path,
-    shortest_walk,
-)
-from tests.helpers import Walk, graph, outgoing, simple_cycles
+from src.walks.cycles import Edge, Graph, LongestWalks, component_edges, ratio_of, shortest_lasso, shortest_walk
+from tests.helpers import Walk, distances, graph, outgoing, simple_cycles
 
 
 def random_graph(rng: random.Random, most: int = 6, optimum_misses: int = 2) -> Graph:
@@ -85,44 +76,49 @@ class ShortestWalks(unittest.TestCase):
             expected = next(found, None)
             case = (one, start, ends, longest)
             self.assertEqual(shortest_walk(out, start, ends, longest), expected, case)
-            path = [] if start in ends else expected
-            self.assertEqual(shortest_path(out, start, ends, longest), path, case)
 
     def test_by_hand(self) -> None:
         one = graph(3, (0, 1, 0, 0), (1, 2, 0, 0), (2, 0, 0, 0), (0, 2, 0, 0), (1, 1, 0, 0))
         out, edges = outgoing(one), one.edges
-        self.assertEqual(shortest_path(out, 0, {2}), [edges[3]])
-        self.assertEqual(shortest_path(out, 1, {0}), [edges[1], edges[2]])
-        self.assertIsNone(shortest_path(out, 1, {0}, 1))
-        self.assertEqual(shortest_path(out, 1, {0}, 2), [edges[1], edges[2]])
-        self.assertEqual(shortest_path(out, 1, {1, 2}), [])
         self.assertEqual(shortest_walk(out, 1, {1}), [edges[4]])
         self.assertEqual(shortest_walk(out, 0, {0}), [edges[3], edges[2]])
         self.assertIsNone(shortest_walk(out, 0, set()))
         self.assertIsNone(shortest_walk([[], []], 0, {0, 1}))
 
 
-class ShortestCycles(unittest.TestCase):
+class ShortestLassos(unittest.TestCase):
     def test_against_all_simple_cycles(self) -> None:
         rng = random.Random(3)
-        for _ in range(120):
+        seen = 0
+        for _ in range(150):
             one = random_graph(rng)
-            found = shortest_cycle(one.states, one.edges)
-            lengths = [len(cycle) for cycle in simple_cycles(one) if any(edge.misses for edge in cycle)]
-            self.assertEqual(len(found), min(lengths, default=0), one)
-            if found:
-                self.assertTrue(is_walk(found, found[-1].target), one)
-                self.assertTrue(any(edge.misses for edge in found), one)
-                self.assertLessEqual(set(found), set(one.edges))
+            some = [edge for edge in one.edges if rng.random() < 0.8]
+            prefix, cycle = shortest_lasso(one, some)
+            reached = distances(one)
+            lengths = [
+                (min(reached[edge.source] for edge in other) + len(other))
+                for other in simple_cycles(one._replace(edges=tuple(some)))
+                if any(edge.misses for edge in other)
+            ]
+            self.assertEqual(len(prefix) + len(cycle), min(lengths, default=0), (one, some))
+            if cycle:
+                seen += 1
+                self.assertTrue(is_walk([*prefix, *cycle], 0) and is_walk(cycle, cycle[-1].target), (one, some))
+                self.assertTrue(any(edge.misses for edge in cycle) and set(cycle) <= set(some), (one, some))
+        self.assertTrue(50 < seen < 140, seen)
 
     def test_by_hand(self) -> None:
-        self.assertEqual(shortest_cycle(2, graph(2, (0, 1, 1, 0)).edges), [])
-        loop = graph(1, (0, 0, 0, 0), (0, 0, 2, 5))
-        self.assertEqual(shortest_cycle(1, loop.edges), [loop.edges[1]])
-        # The shorter cycle has no miss.
-        one = graph(3, (0, 0, 0, 1), (0, 1, 0, 0), (1, 0, 0, 0), (1, 2, 1, 0), (2, 0, 0, 0))
-        self.assertEqual(len(shortest_cycle(3, one.edges)), 3)
-        self.assertEqual(shortest_cycle(0, []), [])
+        def found(one: Graph) -> tuple[int, ...]:
+            return tuple(edge.request for part in shortest_lasso(one, one.edges) for edge in part)
+
+        self.assertEqual(found(graph(2, (0, 1, 1, 0))), ())
+        self.assertEqual(found(graph(1, (0, 0, 0, 0), (0, 0, 2, 5))), (1,))
+        shorter_without_a_miss = graph(3, (0, 0, 0, 1), (0, 1, 0, 0), (1, 0, 0, 0), (1, 2, 1, 0), (2, 0, 0, 0))
+        self.assertEqual(found(shorter_without_a_miss), (1, 3, 4))
+        # A short cycle far away, and a longer one at hand.
+        far = ((0, 1, 0, 0), (1, 2, 0, 0), (2, 3, 0, 0), (3, 3, 1, 0))
+        self.assertEqual(found(graph(4, *far, (1, 0, 1, 0))), (0, 4))
+        self.assertEqual(found(graph(4, *far)), (0, 1, 2, 3))
 
 
 class Longest(unittest.TestCase):

@@ -9,14 +9,23 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from src.policies.scores import make_policy
-from src.radixcache import Optimum, Trie
+from src.radixcache import Optimum, Trie, names
 from src.walks.beside_optimum import lru_beside_optimum, policy_beside_optimum
 from src.walks.cycles import Edge, Graph
-from src.walks.every_length import Supremum, Witness, bounded_by, explore, supremum
+from src.walks.every_length import (
+    EveryLength,
+    Supremum,
+    Witness,
+    bounded_by,
+    condensed,
+    explore,
+    policy_every_length,
+    supremum,
+)
 from src.walks.exhaustive import LeftOut, Machine, Outgrown, Tally, worst_ratio
 from src.walks.forests import star
 from src.walks.policy_machine import PolicyMachines, with_policy
-from tests.helpers import BINARY, graph, simple_cycles
+from tests.helpers import BINARY, distances, graph, simple_cycles
 
 Steps = list[list[tuple[int, Tally]]]
 """For each state and each request: the next state and the tally."""
@@ -134,16 +143,17 @@ class AgainstEnumeration(unittest.TestCase):
         self.assertEqual(state, [*visited, state][len(prefix)], found)
         on_cycle = set(visited[len(prefix) :])
         self.assertFalse(on_cycle & set(visited[: len(prefix)]), "the prefix enters the cycle earlier")
-        self.assertEqual(len(prefix), self.distance(machine, on_cycle), found)
+        reached = distances(one)
         alike = [
-            len(one)
-            for one, paid in ((each, optimum_misses) for each in simple_cycles(one))
-            if (total(one)[0] > 0 == total(one)[1] if not paid else total(one)[1] > 0 and self.same(one, found))
+            len(cycle) + min(reached[edge.source] for edge in cycle)
+            for cycle in simple_cycles(one)
+            if (total(cycle)[0] > 0 == total(cycle)[1] if not optimum_misses else self.same(cycle, found))
         ]
-        self.assertEqual(len(cycle), min(alike), found)
+        self.assertEqual(len(prefix) + len(found.witness.cycle), min(alike), found)
 
     def same(self, cycle: list[Edge], found: Supremum) -> bool:
-        return Fraction(*total(cycle)) == found.ratio
+        misses, optimum_misses = total(cycle)
+        return optimum_misses > 0 and Fraction(misses, optimum_misses) == found.ratio
 
     def distance(self, machine: Machine, goal: set[Any]) -> int:
         """Return how many requests lead from the start to a state of the goal."""
@@ -185,6 +195,34 @@ class ByHand(unittest.TestCase):
         self.assertEqual((found.ratio, found.attained), (Fraction(1), 1))
         found = self.find([(1, (1, 9)), (2, (1, 9))], [(1, (big, big + 1))] * 2, [(2, (big + 1, big + 2))] * 2)
         self.assertEqual((found.ratio, found.witness.prefix), (Fraction(big + 1, big + 2), ("b",)))
+
+
+class Witnesses(unittest.TestCase):
+    def test_the_warm_up_is_taken_off(self) -> None:
+        """Whatever is taken off, the infinite sequence is the same."""
+        rng = random.Random(8)
+        for _ in range(200):
+            prefix, cycle = rng.choices("ab", k=rng.randrange(6)), rng.choices("ab", k=rng.randint(1, 3))
+            one = EveryLength(Supremum(None, False, None, Witness((), (), 1, 0), 1), prefix, cycle, 1, 0, True)
+            first, again, rounds = one.without_warm_up()
+            self.assertEqual(len(again), len(cycle))
+            self.assertEqual([*first, *again * 9][: len(prefix) + 6], [*prefix, *cycle * 9][: len(prefix) + 6])
+            self.assertTrue(not first or first[-1] != again[-1], (prefix, cycle))
+            removed = len(prefix) - len(first)
+            self.assertTrue((rounds - 1) * len(cycle) < removed <= rounds * len(cycle) or rounds == removed == 0)
+
+    def test_a_long_warm_up_is_no_witness(self) -> None:
+        """A score that never forgets hits needs no long run of one request: two are enough, and four more to settle."""
+        (found,) = policy_every_length(star(3), 2, lambda block: (block.hits, -block.depth), (Optimum.BYPASS,))
+        self.assertEqual((found.ratio, len(found.prefix), len(found.cycle)), ("unbounded", 6, 2))
+        prefix, cycle, rounds = found.without_warm_up()
+        self.assertEqual((names(prefix), names(cycle), rounds), (["0", "0"], ["1", "2"], 2))
+
+    def test_condensed(self) -> None:
+        self.assertEqual(condensed(["0", "0", "1"]), "0 0 1")
+        self.assertEqual(condensed(["0"] * 143 + ["1"]), "0 ×143 1")
+        self.assertEqual(condensed(["0"] * 4 + ["1"] * 5), "0 0 0 0 1 ×5")
+        self.assertEqual(condensed([]), "")
 
 
 class Exploring(unittest.TestCase):
