@@ -38,7 +38,7 @@ class Report(unittest.TestCase):
         claims = report(results).partition("## The study, sentence by sentence")[2]
         rows = re.findall(r"^\| `(\w+)\.([\w.]+)` \| (\S+) \|", claims, re.MULTILINE)
         self.assertGreater(len(rows), 60)
-        for name, key, cell in rows:
+        for name, key, cell in (row for row in rows if row[0] in SECTIONS):
             measured = value(results[name]["measured"], key)
             self.assertEqual(cell, shown(measured), (name, key))
 
