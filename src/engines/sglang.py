@@ -45,26 +45,27 @@ RADIX = Behaviour()
 
 
 class Node:
-    """A chain of blocks in the tree; `start` blocks lie above it.
+    """A chain of blocks in the tree; its last block has the depth `depth`.
 
     `reach` is the depth of the deepest block that ever was below or in the node, evicted or not.  Times are the ticks
     of the cache's clock.
     """
 
     __slots__ = (
-        "blocks", "start", "parent", "children", "last_access", "created", "hits", "priority", "reach", "locks"
+        "blocks", "depth", "parent", "children", "last_access", "created", "hits", "priority", "reach", "locks"
     )  # fmt: skip
 
-    def __init__(self, blocks: Path, start: int, parent: Node | None) -> None:
-        self.blocks, self.start, self.parent = blocks, start, parent
+    def __init__(self, blocks: Path, parent: Node | None) -> None:
+        self.blocks, self.parent = blocks, parent
+        self.depth: int = len(blocks) + (parent.depth if parent else 0)
+        self.reach = self.depth
         self.children: dict[int, Node] = {}  # by their first block
         self.last_access = self.created = self.hits = self.priority = self.locks = 0
-        self.reach = self.depth
 
     @property
-    def depth(self) -> int:
-        """The depth of the node's last block."""
-        return self.start + len(self.blocks)
+    def start(self) -> int:
+        """How many blocks lie above the node."""
+        return self.depth - len(self.blocks)
 
 
 NodeScore = Callable[[Node], Any]
@@ -113,7 +114,7 @@ class SGLang(Engine):
     def __init__(self, capacity: int, score: NodeScore = LRU, behaviour: Behaviour = RADIX) -> None:
         super().__init__(capacity)
         self.score, self.behaviour = score, behaviour
-        self.root = Node((), 0, None)
+        self.root = Node((), None)
         self.clock = 0
         self.size = 0  # blocks in the tree
         self.locked = 0  # blocks in nodes with a lock
@@ -174,14 +175,14 @@ class SGLang(Engine):
 
     def _split(self, node: Node, at: int, now: int) -> Node:
         """Give the first `at` blocks of a node to a new node above it, and return that."""
-        upper = Node(node.blocks[:at], node.start, node.parent)
+        upper = Node(node.blocks[:at], node.parent)
         upper.last_access = now
         upper.created = node.created if self.behaviour.unified else self._tick()
         upper.hits, upper.priority, upper.locks, upper.reach = node.hits, node.priority, node.locks, node.reach
         upper.children[node.blocks[at]] = node
         assert node.parent is not None
         node.parent.children[upper.blocks[0]] = upper
-        node.blocks, node.start, node.parent = node.blocks[at:], upper.depth, upper
+        node.blocks, node.parent = node.blocks[at:], upper
         if self.behaviour.refresh_rest:
             node.last_access = now
         return upper
@@ -204,7 +205,7 @@ class SGLang(Engine):
 
     def _grow(self, parent: Node, blocks: Path) -> Node:
         """Return a new node below a parent."""
-        node = Node(blocks, parent.depth, parent)
+        node = Node(blocks, parent)
         node.last_access = self._tick()
         node.created = self._tick()
         node.hits = int(self.behaviour.count_creation)
@@ -249,6 +250,7 @@ class SGLang(Engine):
         self.size -= count
         if count < len(leaf.blocks):
             leaf.blocks = leaf.blocks[:-count]
+            leaf.depth -= count
         else:
             assert leaf.parent is not None
             del leaf.parent.children[leaf.blocks[0]]
@@ -271,6 +273,8 @@ class SGLang(Engine):
 
 def shared_blocks(left: Path, right: Path) -> int:
     """Return how many blocks two chains share from their first on."""
+    if left == right[: len(left)]:  # as mostly, and then fast
+        return len(left)
     shared = 0
     for one, other in zip(left, right):
         if one != other:

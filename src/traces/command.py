@@ -32,7 +32,9 @@ from src.page.commandline import (
 )
 from src.policies.facts import Score
 from src.policies.scores import REGISTRY, described, make_policy, parameters
+from src.traces import engine_texts
 from src.traces.comparison import compare, ladder
+from src.traces.engines import compare_engines
 from src.traces.reading import read_traces
 from src.traces.texts import as_csv, as_json, as_svg, as_text
 
@@ -56,23 +58,36 @@ def main(arguments: list[str]) -> str:
     for it: about ten optima more.
     """
     options = parse(arguments)
-    policies = chosen_policies(options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {})
+    engines = engine_texts.engines_chosen(options)
+    names, config, tail_optimized = engine_texts.without_tlru(
+        options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {}, engines
+    )
+    policies = chosen_policies(names, config) if names else {}
     outputs = chosen_outputs(options)
     try:
         trace = read_traces(options.traces, options.page_size, options.skip_bad_lines, _bytes_counter())
-        found = compare(trace, policies, sorted(options.capacity or ladder(len(trace.parent))), options.in_flight)
-        writers: dict[str, Callable[[], str]] = {
-            "json": lambda: json_text(as_json(found, options)),
-            "csv": lambda: as_csv(found),
-            "svg": lambda: as_svg(found),
-        }
+        capacities = sorted(options.capacity or ladder(len(trace.parent)))
+        writers: dict[str, Callable[[], str]]
+        if engines:
+            setting = engine_texts.setting(options)
+            beside = compare_engines(trace, policies, tail_optimized, engines, capacities, setting)
+            told = engine_texts.as_text(beside)
+            writers = {"json": lambda: json_text(engine_texts.as_json(beside, options))}
+        else:
+            found = compare(trace, policies, capacities, options.in_flight)
+            told = as_text(found)
+            writers = {
+                "json": lambda: json_text(as_json(found, options)),
+                "csv": lambda: as_csv(found),
+                "svg": lambda: as_svg(found),
+            }
         texts = {output: writers[kind]() for kind, output in outputs.items()}
     finally:
         Progress().end()
     for output, text in texts.items():
         if output != STDOUT:
             write_whole(Path(output), text)
-    return texts[STDOUT] if STDOUT in texts else as_text(found)
+    return texts.get(STDOUT, told)
 
 
 # -- options -------------------------------------------------------------------------------------------------------
@@ -97,6 +112,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--page-size", type=whole_number(1), default=1, action=Once, metavar="N", help="tokens in a block (1)"
     )
+    engine_texts.add_engine_options(parser)
     parser.add_argument("--skip-bad-lines", action="store_true", help="count bad lines instead of ending at the first")
     for kind, what in (("json", "exact counts"), ("csv", "a row for each rate"), ("svg", "a chart")):
         parser.add_argument(f"--{kind}", action=Once, metavar="FILE", help=f"write {what}")

@@ -72,6 +72,16 @@ class NotRecorded(unittest.TestCase):
         self.assertEqual([node.locks for node in (upper, rest, other)], [0, 0, 1])
         self.assertEqual((upper.hits, rest.hits), (1, 1))
 
+    def test_a_refused_request_has_touched_whole_nodes_too(self) -> None:
+        engine = SGLang(3)
+        for string in ("0", "1"):
+            engine.serve(STUDY.path(string))
+            engine.release(STUDY.path(string))
+        engine.serve(STUDY.path("1"))
+        self.assertEqual(engine.serve((*STUDY.path("00"), 77, 78)), (1, False, 0, ()))
+        zero, one = sorted(engine.nodes(), key=lambda node: node.blocks)
+        self.assertGreater(zero.last_access, one.last_access)
+
     def test_a_path_longer_than_the_capacity_is_refused(self) -> None:
         engine = SGLang(2)
         self.assertFalse(engine.serve((0, 1, 2)).admitted)
@@ -112,10 +122,10 @@ class Tlru(unittest.TestCase):
         engine.serve(path)
         (node,) = engine.nodes()
         self.assertEqual((node.start, node.reach, score(node)), (0, 5, 0))
-        node.start = 2
-        self.assertEqual(score(node), 0)
-        node.start = 3
-        self.assertEqual(score(node), -1)
+        node.blocks = path[2:]
+        self.assertEqual((node.start, score(node)), (2, 0))
+        node.blocks = path[3:]
+        self.assertEqual((node.start, score(node)), (3, -1))
 
 
 class SingleBlocks(unittest.TestCase):
