@@ -10,6 +10,7 @@ from pathlib import Path
 from src.claims.all_lengths import every_length_claim
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
+from src.claims.engines import engines
 from src.claims.study import study
 from src.claims.theorems import theorems
 from src.claims.without_rule import policies
@@ -82,13 +83,15 @@ def main(arguments: list[str]) -> int:
 
 
 def claims(progress: Progress) -> dict[str, Claim]:
-    """Return all claims: the study's, then those of every policy, of every length and of every small trie."""
+    """Return all claims: the study's, then those of every policy, of every length, of every small trie, of engines."""
     trie = Trie(BINARY)
     results = study(trie, progress.say)
     progress.say("policies")
     results["policies"] = policies(trie)
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
+    progress.say("engines")
+    results["engines"] = engines(trie)
     return results
 
 
