@@ -165,10 +165,9 @@ class SGLang(Engine):
             child = node.children[path[node.depth]]
             if self.behaviour.unified:
                 now = self._tick()
-            shared = shared_blocks(child.blocks, path[node.depth :])
-            if shared < len(child.blocks):
-                node = self._split(child, shared, now)
-                break
+            part = path[node.depth : child.depth]
+            if part != child.blocks:
+                return self._split(child, shared_blocks(part, child.blocks), now)
             child.last_access = now
             node = child
         return node
@@ -189,17 +188,19 @@ class SGLang(Engine):
 
     def _insert(self, path: Path, priority: int) -> Node:
         """Count the request on the nodes of its path, of which the last is made if need be; return that one."""
-        now = self._tick()
+        now, length = self._tick(), len(path)
         node = self.root
-        while node.depth < len(path):
+        while node.depth < length:
             child = node.children.get(path[node.depth])
             if child is None:
                 child = self._grow(node, path[node.depth :])
             else:
                 child.hits += 1
                 child.last_access = self._tick() if self.behaviour.unified else now
-            child.priority = max(child.priority, priority)
-            child.reach = max(child.reach, len(path))
+            if child.priority < priority:
+                child.priority = priority
+            if child.reach < length:
+                child.reach = length
             node = child
         return node
 
@@ -273,8 +274,6 @@ class SGLang(Engine):
 
 def shared_blocks(left: Path, right: Path) -> int:
     """Return how many blocks two chains share from their first on."""
-    if left == right[: len(left)]:  # as mostly, and then fast
-        return len(left)
     shared = 0
     for one, other in zip(left, right):
         if one != other:
