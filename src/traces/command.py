@@ -45,7 +45,8 @@ STDOUT = "-"
 EPILOG = f"""\
 --radix-eviction-policy may be repeated (lru); "all" stands for {", ".join(REGISTRY)}.  The function in
 FILE.py:FUNCTION takes the facts of a cached block and returns its score.  The configuration goes to every chosen policy
-that takes its keys; it is an error if none does.  A policy or a capacity is given once.  Without --capacity: the last
+that takes its keys; it is an error if none does.  With --engine sglang or all, tlru may be chosen too, with its keys
+threshold and next_prompt_estimate, in blocks.  A policy or a capacity is given once.  Without --capacity: the last
 eight of 1, 2, 5, 10, 20, 50, ... up to the number of distinct blocks.  With - for a file, stdout carries that file and
 nothing else.  An existing file is replaced, once all is computed."""
 
