@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple
 
 from src.engines.engine import Engine, Served
-from src.policies.facts import Facts, Score
 from src.policies.scores import lru
 from src.radixcache import Path
 
@@ -72,19 +71,24 @@ NodeScore = Callable[[Node], Any]
 """A score of nodes: the lowest goes first."""
 
 
-def of_facts(score: Score) -> NodeScore:
+class NodeFacts(NamedTuple):
+    """What SGLang's policies know of a node, by the names of `src.policies.facts.Facts`; times are ticks.
+
+    A policy of blocks that looks at anything else fails here, and is not SGLang's.
+    """
+
+    last_access: int
+    created: int
+    hits: int
+    priority: int
+    depth: int
+
+
+def of_facts(score: Callable[[Any], Any]) -> NodeScore:
     """Return the score that a policy of blocks gives to a node, from the facts of its last block."""
 
     def of_node(node: Node) -> Any:
-        return score(
-            Facts(
-                last_access=node.last_access,
-                created=node.created,
-                hits=node.hits,
-                priority=node.priority,
-                depth=node.depth,
-            )
-        )
+        return score(NodeFacts(node.last_access, node.created, node.hits, node.priority, node.depth))
 
     return of_node
 

@@ -60,35 +60,44 @@ def main(arguments: list[str]) -> str:
     """
     options = parse(arguments)
     engines = engine_texts.engines_chosen(options)
-    names, config, tail_optimized = engine_texts.without_tlru(
-        options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {}, engines
-    )
-    policies = chosen_policies(names, config) if names else {}
+    if engines:
+        return beside_engines(options, engines)
+    policies = chosen_policies(options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {})
     outputs = chosen_outputs(options)
     try:
         trace = read_traces(options.traces, options.page_size, options.skip_bad_lines, _bytes_counter())
-        capacities = sorted(options.capacity or ladder(len(trace.parent)))
-        writers: dict[str, Callable[[], str]]
-        if engines:
-            setting = engine_texts.setting(options)
-            beside = compare_engines(trace, policies, tail_optimized, engines, capacities, setting)
-            told = engine_texts.as_text(beside)
-            writers = {"json": lambda: json_text(engine_texts.as_json(beside, options))}
-        else:
-            found = compare(trace, policies, capacities, options.in_flight)
-            told = as_text(found)
-            writers = {
-                "json": lambda: json_text(as_json(found, options)),
-                "csv": lambda: as_csv(found),
-                "svg": lambda: as_svg(found),
-            }
+        found = compare(trace, policies, sorted(options.capacity or ladder(len(trace.parent))), options.in_flight)
+        writers: dict[str, Callable[[], str]] = {
+            "json": lambda: json_text(as_json(found, options)),
+            "csv": lambda: as_csv(found),
+            "svg": lambda: as_svg(found),
+        }
         texts = {output: writers[kind]() for kind, output in outputs.items()}
     finally:
         Progress().end()
     for output, text in texts.items():
         if output != STDOUT:
             write_whole(Path(output), text)
-    return texts.get(STDOUT, told)
+    return texts[STDOUT] if STDOUT in texts else as_text(found)
+
+
+def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> str:
+    """Do what `main` does where engines are set beside the model.  Cost: that of `compare_engines`."""
+    chosen, config = options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {}
+    names, config, tail_optimized = engine_texts.without_tlru(chosen, config, engines)
+    policies = chosen_policies(names, config) if names else {}
+    outputs = chosen_outputs(options)
+    try:
+        trace = read_traces(options.traces, options.page_size, options.skip_bad_lines, _bytes_counter())
+        capacities = sorted(options.capacity or ladder(len(trace.parent)))
+        setting = engine_texts.setting(options)
+        found = compare_engines(trace, policies, tail_optimized, engines, capacities, setting)
+        json = json_text(engine_texts.as_json(found, options))
+    finally:
+        Progress().end()
+    if outputs.get("json", STDOUT) != STDOUT:
+        write_whole(Path(outputs["json"]), json)
+    return json if STDOUT in outputs.values() else engine_texts.as_text(found)
 
 
 # -- options -------------------------------------------------------------------------------------------------------

@@ -9,14 +9,14 @@ from typing import Any
 from src.engines.sglang import NodeScore, tlru
 from src.page.commandline import Fault, Once, printable, table
 from src.traces.engines import ENGINES, TLRU, AtCapacity, Engines, Priced, Setting, Total
-from src.traces.texts import counted, head
+from src.traces.texts import counted
 
 TLRU_KEYS = {"threshold", "next_prompt_estimate"}
 TOLD = {
     "block": "block is the model: single blocks, of which a path's last one goes first.",
     "sglang": "SGLang evicts whole nodes, the last one too; the rest of a node that a request splits counts as used.",
     "vllm": "vLLM has no tree but a queue: a release puts a path at its end, the last block first.",
-    "store": "The store locks nothing and evicts the first block of a path first: what lay behind it is in the way.",
+    "store": "The store locks nothing and evicts a path from its first block on; what lies behind stays, of no use.",
 }
 
 
@@ -92,13 +92,25 @@ def as_text(found: Engines) -> str:
     columns = [name for name in found.engines if name not in ("vllm", "store")]
     header = ["capacity", "policy", *columns, *(["sglang unified"] if unified else [])]
     header += [name for name in found.engines if name not in columns]
-    rows = [cells(found, row, policy, unified) for row in found.rows for policy in found.about.policies]
-    lines = [*head(found.about), "", "hits, in blocks:", table(header, rows), ""]
+    rows = [cells(found, row, policy, unified) for row in found.rows for policy in found.policies]
+    lines = [*head(found), "", "hits, in blocks:", table(header, rows), ""]
     for engine in found.engines:
         lines += [TOLD[engine], *(line for row in found.rows for line in SENTENCES[engine](row))]
     if found.setting.hit_count:
         lines.append(f"Hits are counted as in SGLang's {found.setting.hit_count}.")
     return "\n".join(lines) + "\n"
+
+
+def head(found: Engines) -> Iterator[str]:
+    """Yield what the trace holds, and how much a cache hits that never evicts."""
+    trace, in_flight = found.trace, found.setting.in_flight
+    blocks, distinct = sum(map(len, trace.requests)), len(trace.parent)
+    yield f"{counted(len(trace.requests), 'request')}, {counted(blocks, 'block')}, {distinct:,} of them distinct"
+    if trace.bad_lines:
+        yield f"{counted(trace.bad_lines, 'bad line')} skipped, the first: {trace.first_bad_line}"
+    yield f"infinite cache: {counted(blocks - distinct, 'hit')}"
+    if in_flight:
+        yield f"in flight: {counted(in_flight, 'request')} before each request, their paths locked, but in the store"
 
 
 def cells(found: Engines, row: AtCapacity, policy: str, unified: bool) -> list[str]:
@@ -164,7 +176,8 @@ def refusals(total: Total) -> str:
 
 def as_json(found: Engines, options: argparse.Namespace) -> dict[str, Any]:
     """Return the comparison as exact counts."""
-    about = found.about
+    trace = found.trace
+    blocks = sum(map(len, trace.requests))
 
     def total(one: Total) -> dict[str, int]:
         return {"hits": one.hits, "refused_requests": one.refused}
@@ -187,7 +200,7 @@ def as_json(found: Engines, options: argparse.Namespace) -> dict[str, Any]:
         "parameters": {
             "traces": list(map(printable, options.traces)),
             "engines": list(found.engines),
-            "policies": list(map(printable, about.policies)),
+            "policies": list(map(printable, found.policies)),
             "configuration": options.radix_eviction_policy_config or {},
             "capacities": [row.capacity for row in found.rows],
             "in_flight": found.setting.in_flight,
@@ -197,11 +210,11 @@ def as_json(found: Engines, options: argparse.Namespace) -> dict[str, Any]:
             "skip_bad_lines": options.skip_bad_lines,
         },
         "measured": {
-            "requests": len(about.trace.requests),
-            "blocks": about.blocks,
-            "distinct_blocks": len(about.trace.parent),
-            "bad_lines": about.trace.bad_lines,
-            "infinite_hits": about.infinite.hits,
+            "requests": len(trace.requests),
+            "blocks": blocks,
+            "distinct_blocks": len(trace.parent),
+            "bad_lines": trace.bad_lines,
+            "infinite_hits": blocks - len(trace.parent),
             "capacities": {str(row.capacity): at(row) for row in found.rows},
         },
     }

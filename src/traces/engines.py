@@ -19,10 +19,9 @@ from src.engines.vllm import VLLM
 from src.page.commandline import Progress
 from src.policies.facts import Facts, Score
 from src.policies.scores import lru
-from src.traces.comparison import Comparison, policy_hits
-from src.traces.lru_curve import lru_curve
+from src.traces.lru_curve import Curve, lru_curve
 from src.traces.reading import Trace
-from src.traces.replay import infinite
+from src.traces.replay import serve
 
 ENGINES = ("block", "sglang", "vllm", "store")
 TLRU = "tlru"
@@ -84,9 +83,10 @@ class AtCapacity(NamedTuple):
 
 
 class Engines(NamedTuple):
-    """The rows of some capacities in increasing order, what was chosen, and the trace with what is odd about it."""
+    """The rows of some capacities in increasing order, and what they were computed from."""
 
-    about: Comparison
+    trace: Trace
+    policies: Sequence[str]
     engines: Sequence[str]
     setting: Setting
     rows: Sequence[AtCapacity]
@@ -105,14 +105,12 @@ def compare_engines(
     Raises ValueError as `replay` does.  Cost: that of up to six replays for each policy and capacity.
     """
     curve = lru_curve(trace)
-    scores = {**policies, "lru": lru}
-    if setting.model_counts_creation:
-        scores = {name: counting_creation(score) for name, score in scores.items()}
-    model = policy_hits(trace, scores, capacities, setting.in_flight, curve)
     progress = Progress()
     rows: list[AtCapacity] = []
-    for capacity, block in zip(capacities, model):
+    for capacity in capacities:
         progress.count(len(rows), len(capacities), "engines, capacities")
+        scores = {**policies, "lru": lru}
+        block = {name: model_hits(trace, capacity, score, setting, curve) for name, score in scores.items()}
         sglang, unified = {}, {}
         if "sglang" in engines:
             for name, score in policies.items():
@@ -127,8 +125,16 @@ def compare_engines(
         store = run(Store(capacity), trace) if "store" in engines else None
         rows.append(AtCapacity(capacity, block, sglang, unified, vllm, store))
     names = [*policies, *([TLRU] if tail_optimized else [])]
-    about = Comparison(trace, names, setting.in_flight, (), infinite(trace), curve, {})
-    return Engines(about, engines, setting, rows)
+    return Engines(trace, names, engines, setting, rows)
+
+
+def model_hits(trace: Trace, capacity: int, score: Score, setting: Setting, curve: Curve) -> int:
+    """Return what the model hits; `curve` has the answer for LRU with nothing in flight."""
+    if score is lru and not setting.in_flight:
+        return curve.hits(capacity)
+    if setting.model_counts_creation:
+        score = counting_creation(score)
+    return sum(served.hits for served in serve(trace, capacity, score, setting.in_flight))
 
 
 def run(engine: Engine, trace: Trace, in_flight: int = 0, together: bool = False) -> Total:

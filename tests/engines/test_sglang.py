@@ -8,7 +8,7 @@ from typing import Any
 
 from src.engines.block import Block
 from src.engines.engine import serve_all
-from src.engines.sglang import Behaviour, SGLang, of_facts, shared_blocks, tlru
+from src.engines.sglang import Behaviour, NodeFacts, SGLang, of_facts, shared_blocks, tlru
 from src.policies.facts import Facts
 from src.policies.scores import make_policy
 from src.radixcache import Path, String, Trie
@@ -165,8 +165,9 @@ class Parts(unittest.TestCase):
         engine = SGLang(4)
         engine.serve((0, 1), 7)
         (node,) = engine.nodes()
-        facts = Facts(last_access=3, created=4, hits=1, priority=7, depth=2)
+        facts = NodeFacts(last_access=3, created=4, hits=1, priority=7, depth=2)
         self.assertEqual(of_facts(lambda one: one)(node), facts)
+        self.assertEqual(NodeFacts._fields, Facts._fields[:5])
 
     def test_shared_blocks(self) -> None:
         self.assertEqual([shared_blocks((1, 2, 3), other) for other in ((1, 2), (1, 4, 3), (), (1, 2, 3, 4))],

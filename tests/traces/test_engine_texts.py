@@ -22,7 +22,7 @@ class Engines(test_command.Folder):
         self.assertEqual((status, err), (0, ""))
         self.assertEqual(out, """\
 4 requests, 8 blocks, 5 of them distinct
-infinite cache: 3 hits, 37.50%
+infinite cache: 3 hits
 
 hits, in blocks:
 capacity  policy  block  sglang  vllm  store
@@ -34,7 +34,7 @@ SGLang evicts whole nodes, the last one too; the rest of a node that a request s
   At 4 blocks lru: block 2, whole nodes -2, refreshed rest of a split 0, what remains 0: 0.
 vLLM has no tree but a queue: a release puts a path at its end, the last block first.
   At 4 blocks: lru of block 2, 0: 2.
-The store locks nothing and evicts the first block of a path first: what lay behind it is in the way.
+The store locks nothing and evicts a path from its first block on; what lies behind stays, of no use.
   At 4 blocks: lru of block 2, -2: 0.
 """)
 
@@ -48,6 +48,20 @@ The store locks nothing and evicts the first block of a path first: what lay beh
         self.assertRegex(out, r"\n      10  tlru +- +- +\d+\n")
         self.assertRegex(out, r"tlru, unified: \d+, \d+ requests? refused\.")
         self.assertIn("Hits are counted as in SGLang's page.", out)
+        self.assertIn("in flight: 2 requests before each request", out)
+
+    def test_bad_lines(self) -> None:
+        Path("bad.jsonl").write_bytes(b"[]\n" + lines([[1]]))
+        out = in_process("bad.jsonl", "--engine", "store", "--skip-bad-lines", "--capacity", "1")[1]
+        self.assertIn("1 bad line skipped, the first: bad.jsonl:1: ", out)
+
+    def test_a_policy_that_looks_at_more_than_a_node_knows(self) -> None:
+        Path("mine.py").write_text("def score(block):\n    return block.children\n")
+        Path("own.py").write_text("def score(block):\n    return block.hits, block.depth\n")
+        command = ("long.jsonl", "--engine", "sglang", "--radix-eviction-policy")
+        status, _, err = in_process(*command, "mine.py:score")
+        self.assertEqual((status, err.count("\n")), (2, 1))
+        self.assertEqual(in_process(*command, "own.py:score")[0], 0)
 
     def test_json(self) -> None:
         in_process("small.jsonl", "--engine", "all", "--capacity", "4", "--json", "out.json",
