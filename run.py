@@ -11,6 +11,7 @@ from src.claims import show
 from src.claims.all_lengths import every_length_claim
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
+from src.claims.engines import engines
 from src.claims.picture import rule_picture
 from src.claims.preregistration import preregistration
 from src.claims.report import report
@@ -108,13 +109,15 @@ def relative(path: Path) -> str:
 
 
 def claims(progress: Progress) -> dict[str, Claim]:
-    """Return all claims: the study's, then those of every policy, of every length and of every small trie."""
+    """Return all claims: the study's, then those of every policy, of every length, of every small trie, of engines."""
     trie = Trie(BINARY)
     results = study(trie, progress.say)
     progress.say("policies")
     results["policies"] = policies(trie)
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
+    progress.say("engines")
+    results["engines"] = engines(trie)
     return {"preregistration": preregistration(results), **results}
 
 

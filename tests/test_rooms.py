@@ -13,9 +13,10 @@ MAY_IMPORT = {
     MODEL: set(),
     "src.page": set(),
     "src.policies": {MODEL},
+    "src.engines": {MODEL, "src.policies"},
     "src.walks": {MODEL, "src.policies"},
-    "src.claims": {MODEL, "src.policies", "src.walks", "src.page"},
-    "src.traces": {MODEL, "src.policies", "src.page"},
+    "src.claims": {MODEL, "src.policies", "src.walks", "src.engines", "src.page"},
+    "src.traces": {MODEL, "src.policies", "src.engines", "src.page"},
 }
 
 

@@ -65,8 +65,13 @@ def beside(first: Step, other: Step, path: int) -> Beside:
         len(interior),
         sum(eviction.strict for eviction in interior),
         sum(eviction.removed & path != 0 for eviction in other.evictions),
-        [one.victim for one in first.evictions] != [one.victim for one in other.evictions],
+        victims(first) != victims(other),
     )
+
+
+def victims(step: Step) -> list[int]:
+    """Return a step's victims in the order in which they went."""
+    return [eviction.victim for eviction in step.evictions]
 
 
 class Counted(NamedTuple):

@@ -12,8 +12,11 @@ from typing import Any
 from src.claims.claim import Claim
 from src.claims.markdown import paragraphs, table
 from src.claims.preregistration import value
-from src.claims.report_sections import SECTIONS
+from src.claims.report_beyond import BEYOND
+from src.claims.report_sections import STUDY
 from src.claims.sentences import SENTENCES
+
+SECTIONS = {**STUDY, **BEYOND}
 
 
 def report(results: Mapping[str, Claim]) -> str:

@@ -9,15 +9,7 @@ from pathlib import Path
 from src.claims.derisk import DERISK_CAPACITY
 from src.claims.picture import RULES, optimum_title, strip_of, tree_of
 from src.claims.schedule import Schedule, lru_schedule, optimum_schedule, policy_schedule
-from src.page.commandline import (
-    Fault,
-    Once,
-    Parser,
-    add_policy_options,
-    printable,
-    whole_number,
-    write_whole,
-)
+from src.page.commandline import Fault, Once, Parser, add_policy_options, printable, whole_number, write_whole
 from src.page.strips import strips_svg, strips_text
 from src.policies.facts import PolicyError, Score
 from src.policies.scores import described, make_policy

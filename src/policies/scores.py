@@ -47,7 +47,10 @@ def lfu(block: Facts) -> int:
 
 
 def slru(block: Facts, protected_threshold: int = 2) -> bool:
-    """Segmented: everything probationary goes before anything protected, which was hit `protected_threshold` times."""
+    """Segmented: everything probationary goes before anything protected, which was hit `protected_threshold` times.
+
+    Here, as on SGLang's page, a hit is a later match.  SGLang's code counts creation too: its threshold of 3 is 2 here.
+    """
     return block.hits >= protected_threshold
 
 

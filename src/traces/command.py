@@ -32,7 +32,9 @@ from src.page.commandline import (
 )
 from src.policies.facts import Score
 from src.policies.scores import REGISTRY, described, make_policy, parameters
+from src.traces import engine_texts
 from src.traces.comparison import compare, ladder
+from src.traces.engines import compare_engines
 from src.traces.reading import read_traces
 from src.traces.texts import as_csv, as_json, as_svg, as_text
 
@@ -43,7 +45,8 @@ STDOUT = "-"
 EPILOG = f"""\
 --radix-eviction-policy may be repeated (lru); "all" stands for {", ".join(REGISTRY)}.  The function in
 FILE.py:FUNCTION takes the facts of a cached block and returns its score.  The configuration goes to every chosen policy
-that takes its keys; it is an error if none does.  A policy or a capacity is given once.  Without --capacity: the last
+that takes its keys; it is an error if none does.  With --engine sglang or all, tlru may be chosen too, with its keys
+threshold and next_prompt_estimate, in blocks.  A policy or a capacity is given once.  Without --capacity: the last
 eight of 1, 2, 5, 10, 20, 50, ... up to the number of distinct blocks.  With - for a file, stdout carries that file and
 nothing else.  An existing file is replaced, once all is computed."""
 
@@ -56,6 +59,9 @@ def main(arguments: list[str]) -> str:
     for it: about ten optima more.
     """
     options = parse(arguments)
+    engines = engine_texts.engines_chosen(options)
+    if engines:
+        return beside_engines(options, engines)
     policies = chosen_policies(options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {})
     outputs = chosen_outputs(options)
     try:
@@ -73,6 +79,25 @@ def main(arguments: list[str]) -> str:
         if output != STDOUT:
             write_whole(Path(output), text)
     return texts[STDOUT] if STDOUT in texts else as_text(found)
+
+
+def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> str:
+    """Do what `main` does where engines are set beside the model.  Cost: that of `compare_engines`."""
+    chosen, config = options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {}
+    names, config, tail_optimized = engine_texts.without_tlru(chosen, config, engines)
+    policies = chosen_policies(names, config) if names else {}
+    outputs = chosen_outputs(options)
+    try:
+        trace = read_traces(options.traces, options.page_size, options.skip_bad_lines, _bytes_counter())
+        capacities = sorted(options.capacity or ladder(len(trace.parent)))
+        setting = engine_texts.setting(options)
+        found = compare_engines(trace, policies, tail_optimized, engines, capacities, setting)
+        json = json_text(engine_texts.as_json(found, options))
+    finally:
+        Progress().end()
+    if outputs.get("json", STDOUT) != STDOUT:
+        write_whole(Path(outputs["json"]), json)
+    return json if STDOUT in outputs.values() else engine_texts.as_text(found)
 
 
 # -- options -------------------------------------------------------------------------------------------------------
@@ -97,6 +122,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--page-size", type=whole_number(1), default=1, action=Once, metavar="N", help="tokens in a block (1)"
     )
+    engine_texts.add_engine_options(parser)
     parser.add_argument("--skip-bad-lines", action="store_true", help="count bad lines instead of ending at the first")
     for kind, what in (("json", "exact counts"), ("csv", "a row for each rate"), ("svg", "a chart")):
         parser.add_argument(f"--{kind}", action=Once, metavar="FILE", help=f"write {what}")

@@ -147,14 +147,6 @@ class PlainAgainstShared(unittest.TestCase):
 class CommittedResults(unittest.TestCase):
     def test_every_published_value_is_reproduced(self) -> None:
         results = committed()
-        self.assertEqual(
-            list(results),
-            [
-                *("preregistration", "lemma", "offline", "online", "tie_audit", "stamps"),
-                *("competitive", "controls", "derisk"),
-                *("policies", "every_length", "theorems"),
-            ],
-        )
         for one in results.values():
             if "published" in one:
                 self.assertIs(one["reproduced"], agrees(one["published"], one["measured"]))
