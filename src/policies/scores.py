@@ -32,7 +32,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple
 
-from src.policies.facts import Facts, PolicyError, Score
+from src.policies.facts import CLOCK, Facts, PolicyError, Score
 from src.policies.user_file import load
 
 
@@ -95,9 +95,9 @@ def described() -> list[str]:
 
 
 def parameters(score: Callable[..., Any]) -> dict[str, int]:
-    """Return the parameters that a score function takes besides the facts, with their defaults."""
+    """Return the parameters that a score function takes besides the facts and the clock, with their defaults."""
     options = list(inspect.signature(score).parameters.values())[1:]
-    return {option.name: option.default for option in options}
+    return {option.name: option.default for option in options if option.name != CLOCK}
 
 
 def make_policy(name: str, config: Mapping[str, Any] | None = None) -> Score:
