@@ -14,7 +14,7 @@ from src.claims.claim import Claim, claim
 from src.claims.study import CAPACITIES, ONLINE_LENGTH
 from src.policies.cache import Cache, CacheState
 from src.policies.facts import Score
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Trie, names
 from src.walks.exhaustive import Machine, Tally, distribution, shortest_sequence
 from src.walks.policy_machine import COLD, PolicyMachines, with_policy
@@ -117,7 +117,7 @@ def policies(trie: Trie) -> Claim:
     """Every registered policy's row, with witnesses where the rule binds and where it costs."""
     measured: dict[str, Any] = {}
     witnesses: dict[str, Any] = {}
-    for name in REGISTRY:
+    for name in sglang_policies():
         score = make_policy(name)
         row = measured[name] = without_rule(trie, score, ONLINE_LENGTH)._asdict()
         if row["interior_evictions"]:
