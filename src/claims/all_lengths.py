@@ -7,7 +7,7 @@ from typing import Any, Callable
 from src.claims.claim import Claim, claim
 from src.claims.online import CAPACITIES, ONLINE_LENGTH, WIDTH, Beside, comparison_machine, study_managers
 from src.claims.study import COMPETITIVE
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Optimum, Recency, Trie
 from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.every_length import SATURATE, explore, policy_every_length, request_names
@@ -23,7 +23,7 @@ def every_length_claim(trie: Trie, say: Say) -> Claim:
     """The worst ratio of each policy over all lengths, and counts of the online comparison at lengths beyond reach."""
     measured: dict[str, Any] = {}
     witnesses: dict[str, Any] = {}
-    for name in REGISTRY:
+    for name in sglang_policies():
         say(f"every length: {name}")
         priorities = (0, 1) if name == "priority" else (0,)
         measured[name] = {optimum.value: {} for optimum in Optimum}

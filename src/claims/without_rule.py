@@ -15,7 +15,7 @@ from src.claims.online import CAPACITIES, ONLINE_LENGTH
 from src.claims.schedule import policy_schedule, steps_json
 from src.policies.cache import CacheState
 from src.policies.facts import Score
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Trie, names
 from src.walks.exhaustive import Machine, Tally, distribution, shortest_sequence
 from src.walks.forests import forest_trie, forests
@@ -133,7 +133,7 @@ def policies(trie: Trie, nodes: int = FOREST_NODES) -> Claim:
     soonest: dict[str, Any] = {}
     measured: dict[str, Any] = {}
     witnesses: dict[str, Any] = {}
-    for name in REGISTRY:
+    for name in sglang_policies():
         score = make_policy(name)
         row = measured[name] = without_rule(trie, score, ONLINE_LENGTH)._asdict()
         if row["interior_evictions"]:

@@ -50,7 +50,7 @@ def add_policy_options(parser: argparse.ArgumentParser, policies: Sequence[str],
         "--radix-eviction-policy",
         action="append" if several else Once,
         metavar="NAME",
-        help=f"{', '.join([*policies, 'all'] if several else policies)} or FILE.py:FUNCTION",
+        help=f"{', '.join([*policies, 'all', 'research'] if several else policies)} or FILE.py:FUNCTION",
     )
     parser.add_argument(
         "--radix-eviction-policy-config",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from src.policies.facts import Facts, Score
+from src.policies.facts import NEVER, Facts, Score, asks_for_clock
 from src.policies.scores import lru
-from src.radixcache import ROOT, String, Trie, as_set, check_capacity, members
+from src.radixcache import ROOT, Path, String, Trie, as_set, check_capacity, members
+
+OUTLIVING = ("last_access", "seen", "previous_access", "reach", "below")
+"""The facts that a cache remembers of a block that it does not hold; the last access only for the sake of the next."""
 
 
 class Served(NamedTuple):
@@ -25,12 +28,13 @@ class Served(NamedTuple):
 
 
 class CacheState(NamedTuple):
-    """All that a cache remembers: its clock, the cached blocks with their facts in the order of their numbers, and
-    for each locked string how many blocks each of its locks holds."""
+    """All that a cache remembers: its clock, the cached blocks with their facts in the order of their numbers, for each
+    locked string how many blocks each of its locks holds, and `ghosts`, the blocks that went, with their last facts."""
 
     clock: int = 0
     blocks: tuple[tuple[int, Facts], ...] = ()
     locks: tuple[tuple[String, tuple[int, ...]], ...] = ()
+    ghosts: tuple[tuple[int, Facts], ...] = ()
 
 
 class Cache:
@@ -38,6 +42,8 @@ class Cache:
 
     With `leaf_only=False` any unlocked block may be the victim and its cached descendants go with it: the
     unconstrained cache that the rule is measured against.  With `write_back=True` no hits are counted.
+    A score that takes a second parameter `now` is computed anew for each eviction.
+    What a block's facts keep over evictions is remembered for every block ever requested: O(distinct blocks) memory.
     Raises ValueError for a capacity below 1.
     """
 
@@ -49,17 +55,19 @@ class Cache:
         self.leaf_only, self.write_back = leaf_only, write_back
         self.clock = 0
         self.facts: dict[int, Facts] = {}
+        self.ghosts: dict[int, Facts] = {}  # the blocks that were requested and are not cached
+        self._clocked = asks_for_clock(score)
         self._locks: dict[int, int] = {}
         self._held: dict[String, list[int]] = {}  # for each locked string: how many blocks each of its locks holds
 
     def state(self) -> CacheState:
-        """Return all that the cache remembers.  Cost: O(cached blocks · log)."""
+        """Return all that the cache remembers.  Cost: O(blocks ever requested · log)."""
         locks = tuple((string, tuple(lengths)) for string, lengths in self._held.items())
-        return CacheState(self.clock, tuple(sorted(self.facts.items())), locks)
+        return CacheState(self.clock, tuple(sorted(self.facts.items())), locks, tuple(sorted(self.ghosts.items())))
 
     def restore(self, state: CacheState) -> None:
-        """Go back to a state of a cache on the same trie.  Cost: O(cached blocks + locked blocks)."""
-        self.clock, self.facts = state.clock, dict(state.blocks)
+        """Go back to a state of a cache on the same trie.  Cost: O(blocks ever requested + locked blocks)."""
+        self.clock, self.facts, self.ghosts = state.clock, dict(state.blocks), dict(state.ghosts)
         self._locks, self._held = {}, {string: list(lengths) for string, lengths in state.locks}
         for string, lengths in state.locks:
             for length in lengths:
@@ -83,20 +91,15 @@ class Cache:
 
         The path is locked while it is served.  Matched blocks count a hit each, unless this is a further step
         of a chunked prefill (`chunked`): a request that is prefilled in chunks is counted by its first access
-        alone.  When nothing else is left to evict, the tail of the path is not cached, so of a path longer than the
+        alone.  So it is in what outlives evictions, except that each block it reaches was seen at least once.
+        When nothing else is left to evict, the tail of the path is not cached, so of a path longer than the
         capacity the first K blocks remain.  Raises ValueError for a string that is not the trie's.
         Cost: O(blocks) for each eviction.
         """
         path = self.trie.path(string)
         self.clock += 1
         hits = self.match(string)
-        for at, block in enumerate(path):
-            if at < hits:
-                old = self.facts[block]
-                counted = old.hits + (not chunked and not self.write_back)
-                self.facts[block] = Facts(self.clock, old.created, counted, max(old.priority, priority), old.depth)
-            else:
-                self.facts[block] = Facts(self.clock, self.clock, 0, priority, self.trie.depth[block])
+        self._reach(path, hits, priority, chunked)
         self._hold(path)
         uncached = 0
         try:
@@ -105,8 +108,31 @@ class Cache:
             self._release(path)
             while len(self.facts) > self.capacity:
                 uncached += 1
-                del self.facts[path[-uncached]]
+                self._forget(path[-uncached])
         return Served(hits, len(path) - hits, *reclaimed, uncached)
+
+    def _reach(self, path: Path, hits: int, priority: int, chunked: bool) -> None:
+        """Bring the facts of a path up to date, of which the first `hits` blocks are cached."""
+        known = sum(block in self.facts or block in self.ghosts for block in path)  # the first ones: see `check`
+        for at, block in enumerate(path):
+            cached = at < hits
+            old = self.facts[block] if cached else self.ghosts.pop(block, NEVER)
+            same = chunked and old.seen > 0  # the request that was counted already
+            self.facts[block] = Facts(
+                last_access=self.clock,
+                created=old.created if cached else self.clock,
+                hits=old.hits + (not chunked and not self.write_back) if cached else 0,
+                priority=max(old.priority, priority) if cached else priority,
+                depth=self.trie.depth[block],
+                seen=old.seen + (not same),
+                previous_access=old.previous_access if same else old.last_access,
+                reach=max(old.reach, len(path)),
+                below=old.below + len(path) - max(known, at + 1),
+            )
+
+    def _forget(self, block: int) -> None:
+        """Take a block out of the cache; what outlives evictions is kept."""
+        self.ghosts[block] = self.facts.pop(block)._replace(created=0, hits=0, priority=0)
 
     def lock(self, string: String) -> int:
         """Lock the cached part of the string's path, once more if it is locked; return how many blocks that is."""
@@ -153,7 +179,11 @@ class Cache:
     def order(self, block: int) -> tuple[Any, int, int, int]:
         """Return the block's place in the order of eviction: score, last access, deeper first, number."""
         facts = self.facts[block]
-        return (self.score(facts), facts.last_access, -facts.depth, block)
+        return (self._scored(block), facts.last_access, -facts.depth, block)
+
+    def _scored(self, block: int) -> Any:
+        """Return the block's score, now if the score asks for the clock."""
+        return self.score(self.facts[block], now=self.clock) if self._clocked else self.score(self.facts[block])
 
     def _reclaim(self, count: int) -> tuple[tuple[int, ...], int, int, int]:
         """Evict until `count` blocks are free; return the victims, and the middle three numbers of a Served."""
@@ -167,12 +197,12 @@ class Cache:
             victim = min(candidates, key=self.order)
             below = [] if self.leaf_only else [b for b in members(self.trie.descendants[victim]) if b in self.facts]
             if below:
-                lowest = self.score(self.facts[victim])
+                lowest = self._scored(victim)
                 interior += 1
-                strict_interior += sum(self.score(self.facts[block]) == lowest for block in candidates) == 1
+                strict_interior += sum(self._scored(block) == lowest for block in candidates) == 1
                 dragged += len(below)
             for block in [victim, *below]:
-                del self.facts[block]
+                self._forget(block)
             victims.append(victim)
         return tuple(victims), interior, strict_interior, dragged
 
@@ -181,7 +211,8 @@ class Cache:
 
         The cached set is ancestor-closed and at most K blocks; locks are cached and closed too, and add up;
         the evictable blocks are those that no lock holds and, under the rule, no cached block sits on; a parent was
-        created no later than its child, and its last access, hits and priority are no lower.
+        created no later than its child, and its last access, hits and priority are no lower.  What was ever requested
+        is ancestor-closed too, and what outlives evictions is no lower for a parent.
         """
         cached = self.cached()
         assert self.trie.is_ancestor_closed(cached), f"not ancestor-closed: {self.trie.labels(cached)}"
@@ -201,3 +232,11 @@ class Cache:
                 parent = self.facts[self.trie.parent[block]]
                 assert parent.created <= facts.created and parent.last_access >= facts.last_access, f"{parent} {facts}"
                 assert parent.hits >= facts.hits and parent.priority >= facts.priority, f"{parent} {facts}"
+        assert not self.facts.keys() & self.ghosts.keys(), "a cached block is a ghost too"
+        ever = {**self.facts, **self.ghosts}
+        assert self.trie.is_ancestor_closed(as_set(ever)), "what was requested is not ancestor-closed"
+        for block, facts in ever.items():
+            assert facts.seen >= 1 and facts.previous_access < facts.last_access, f"{block}: {facts}"
+            above = ever.get(self.trie.parent[block], facts)
+            for name in OUTLIVING:
+                assert getattr(above, name) >= getattr(facts, name), f"{name}: {above} {facts}"

@@ -3,8 +3,8 @@
 A score is called with facts that record how they are used.  Times (last access, creation) can only be compared with
 each other, so that only their order can matter; hits can be compared with numbers, and then only hits up to the largest
 of these numbers can matter.  What was never looked at cannot matter.  Facts that cannot matter are left out of a
-machine's state, which is what lets its states close.  A function that does arithmetic with times or hits raises
-TypeError here; its caller then gives it plain numbers.
+machine's state, which is what lets its states close.  The number of requests ever is treated as hits are.  A function
+that does arithmetic with times or hits raises TypeError here; its caller then gives it plain numbers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from src.policies.facts import Facts, PolicyError, Score
+from src.policies.facts import Facts, PolicyError, Score, asks_for_clock
 
 
 class Depends(NamedTuple):
@@ -20,7 +20,9 @@ class Depends(NamedTuple):
 
     `hits_up_to`: hits beyond this number are all alike (None: every number of hits matters).  `across`: times of last
     access were compared with times of creation.  `exact_times`: more than the order of times may matter.
-    `other_than_hits`: the score is not simply the number of hits.
+    `other_than_hits`: the score is not simply the number of hits.  `seen_up_to`: as `hits_up_to`, of requests ever.
+    `previous`: the order of times of last access is needed beyond evictions too.  `shape`: what was ever requested at
+    or below a block matters.
     """
 
     created: bool = False
@@ -29,12 +31,31 @@ class Depends(NamedTuple):
     across: bool = False
     exact_times: bool = False
     other_than_hits: bool = False
+    seen_up_to: int | None = 0
+    previous: bool = False
+    shape: bool = False
+
+    @property
+    def memory(self) -> bool:
+        """Whether what outlives evictions matters."""
+        return self.seen_up_to != 0 or self.previous or self.shape
 
     def with_hits(self, threshold: int | None) -> Depends:
         """Return these dependences and that on hits up to a threshold."""
-        if threshold is None or self.hits_up_to is None:
-            return self._replace(hits_up_to=None)
-        return self._replace(hits_up_to=max(self.hits_up_to, threshold))
+        return self._replace(hits_up_to=_larger(self.hits_up_to, threshold))
+
+    def with_seen(self, threshold: int | None) -> Depends:
+        """Return these dependences and that on requests ever up to a threshold."""
+        return self._replace(seen_up_to=_larger(self.seen_up_to, threshold))
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    """Return the larger of two thresholds, None being beyond all numbers."""
+    return None if one is None or other is None else max(one, other)
+
+
+EVERYTHING = Depends(True, True, None, False, True, True, None, True, True)
+"""What a score of which nothing is known may depend on."""
 
 
 class Observer:
@@ -43,8 +64,14 @@ class Observer:
     def __init__(self, score: Score, count_hits: bool = False, exact_times: bool = False) -> None:
         self._score = score
         self._count_hits = count_hits
+        self.clocked = asks_for_clock(score)  # then it is served plain facts, and may use them all
         self._known: dict[Facts, Any] = {}
-        self.seen = Depends(exact_times=exact_times, created=exact_times)
+        self.seen = EVERYTHING if self.clocked else Depends(exact_times=exact_times, created=exact_times)
+
+    @property
+    def judge(self) -> Score:
+        """The score for a cache: observed, or the policy's own if that asks for the clock."""
+        return self._score if self.clocked else self.score
 
     def score(self, facts: Facts) -> Any:
         """Return the score of the facts; its comparisons are observed too.  Raises TypeError as said above.
@@ -54,18 +81,18 @@ class Observer:
         if facts in self._known:
             return self._known[facts]
         score = self._scored(facts)
-        if not (isinstance(score, _Hits) and score.positive):
+        if not (type(score) is _Hits and score.positive):
             self.seen = self.seen._replace(other_than_hits=True)
         self._known[facts] = score
         return score
 
     def _scored(self, facts: Facts) -> Any:
         try:
-            return self._score(_Watched(facts, self))  # type: ignore[arg-type]
+            return self._score(_Watched(facts, self))
         except Exception as error:
             if not (self._count_hits and self.seen.exact_times):
                 raise TypeError(f"needs more than comparisons: {error}") from error
-        self.seen = self.seen._replace(priority=True)  # whatever it does with the facts, it may use them all
+        self.seen = EVERYTHING  # whatever it does with the facts, it may use them all
         try:
             return self._score(facts)
         except PolicyError:
@@ -78,6 +105,8 @@ class Observer:
         """Return a time to be compared, or as a plain number."""
         if kind == "created":
             self.seen = self.seen._replace(created=True)
+        elif kind == "previous_access":
+            self.seen = self.seen._replace(previous=True)
         return value if self.seen.exact_times else _Time(value, 1, kind, self)
 
     def hits(self, value: int) -> Any:
@@ -86,6 +115,18 @@ class Observer:
             self.seen = self.seen.with_hits(None)
             return value
         return _Hits(value, self)
+
+    def requests(self, value: int) -> Any:
+        """Return the number of requests ever to be compared, or as a plain number."""
+        if self._count_hits:
+            self.seen = self.seen.with_seen(None)
+            return value
+        return _Seen(value, self)
+
+    def shape(self, value: int) -> int:
+        """Return the number, which has few values on a trie."""
+        self.seen = self.seen._replace(shape=True)
+        return value
 
 
 class _Watched:
@@ -119,6 +160,22 @@ class _Watched:
     @property
     def depth(self) -> int:
         return self._facts.depth
+
+    @property
+    def seen(self) -> Any:
+        return self._observer.requests(self._facts.seen)
+
+    @property
+    def previous_access(self) -> Any:
+        return self._observer.time(self._facts.previous_access, "previous_access")
+
+    @property
+    def reach(self) -> int:
+        return self._observer.shape(self._facts.reach)
+
+    @property
+    def below(self) -> int:
+        return self._observer.shape(self._facts.below)
 
     def __iter__(self) -> Iterator[Any]:
         return (getattr(self, name) for name in Facts._fields)
@@ -190,7 +247,7 @@ class _Hits(_Ordered):
         return self._sign > 0
 
     def __neg__(self) -> _Hits:
-        return _Hits(self._value, self._observer, -self._sign)
+        return type(self)(self._value, self._observer, -self._sign)
 
     def __bool__(self) -> bool:
         return self != 0
@@ -199,9 +256,19 @@ class _Hits(_Ordered):
         observer = self._observer
         if isinstance(other, int) and self._sign > 0:
             # A score that looks at the number may turn at it, so it counts as more than the number itself.
-            observer.seen = observer.seen.with_hits(max(other + beyond, 0))._replace(other_than_hits=True)
+            observer.seen = self._noted(max(other + beyond, 0))._replace(other_than_hits=True)
             return self._value - other
-        if not isinstance(other, _Hits) or other._sign != self._sign:
+        if not isinstance(other, _Hits) or type(other) is not type(self) or other._sign != self._sign:
             raise TypeError("hits can only be compared with numbers and hits here")
-        observer.seen = observer.seen.with_hits(None)
+        observer.seen = self._noted(None)
         return self._sign * (self._value - other._value)
+
+    def _noted(self, threshold: int | None) -> Depends:
+        return self._observer.seen.with_hits(threshold)
+
+
+class _Seen(_Hits):
+    """A number of requests ever, under the same rules: it compares with numbers and with its like, not with hits."""
+
+    def _noted(self, threshold: int | None) -> Depends:
+        return self._observer.seen.with_seen(threshold)

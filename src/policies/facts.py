@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any, Callable, NamedTuple
+
+CLOCK = "now"
+"""The name of the parameter by which a score asks for the clock."""
 
 
 class Facts(NamedTuple):
-    """What a policy may know of a cached block.
+    """What a policy may know of a cached block.  Name the facts that you use: there may be more of them one day.
 
     `last_access` and `created` are request numbers, from 1 on; `hits` counts the later requests that matched the
     block; `priority` is the highest priority of the requests that reached it; `depth` is the number of blocks on its
-    path.  A block that is evicted and comes back starts anew.
+    path.  A block that is evicted and comes back starts anew with these.
+
+    The others outlive evictions: `seen` is the number of requests that reached the block ever, the latest one
+    included; `previous_access` is the one before the latest (0: none); `reach` is the length in blocks of the longest
+    path requested through the block; `below` is the number of distinct blocks ever requested below it.
+
+    From a parent to its child `seen`, `previous_access`, `reach` and `below` never rise.  Proof.  A request that
+    reaches the child reaches the parent, so the child's requests are some of the parent's: there are no more of them,
+    and the last but one of some is no later than the last but one of all.  A path through the child leads through the
+    parent, and a block below the child is below the parent, as is the child itself: `below` even falls.
     """
 
     last_access: int
@@ -18,10 +32,28 @@ class Facts(NamedTuple):
     hits: int
     priority: int
     depth: int
+    seen: int = 1
+    previous_access: int = 0
+    reach: int = 0
+    below: int = 0
 
 
-Score = Callable[[Facts], Any]
+NEVER = Facts(last_access=0, created=0, hits=0, priority=0, depth=0, seen=0)
+"""What is known of a block that was never requested."""
+
+Score = Callable[..., Any]
+"""From `Facts` to anything that compares; with a further parameter `now`, from the facts and the request's number."""
 
 
 class PolicyError(ValueError):
     """An unknown policy, or a configuration that it does not take."""
+
+
+@functools.lru_cache(maxsize=64)
+def asks_for_clock(score: Score) -> bool:
+    """Return whether a score takes the number of the request that must evict, as its parameter `now`."""
+    try:
+        options = list(inspect.signature(score).parameters.values())[1:]
+    except (TypeError, ValueError):  # a function that does not tell its parameters
+        return False
+    return any(option.name == CLOCK and option.default is option.empty for option in options)

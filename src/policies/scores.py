@@ -1,4 +1,4 @@
-"""SGLang's eviction policies, each one a score of a cached block, and one cache over any of them.
+"""SGLang's eviction policies, each one a score of a cached block, and the registry of these and of the literature's.
 
 A policy is a function from the facts of a cached block to a sortable score.  The lowest score goes first; within a
 tie the least recently used block goes, then the deeper one.  Nothing else knows the policies: to add one, write its
@@ -32,7 +32,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple
 
-from src.policies.facts import Facts, PolicyError, Score
+from src.policies import research
+from src.policies.facts import CLOCK, Facts, PolicyError, Score
 from src.policies.user_file import load
 
 
@@ -75,10 +76,14 @@ def filo(block: Facts) -> int:
 
 
 class Entry(NamedTuple):
-    """A policy in the registry.  `experimental`: not offered on SGLang's command line."""
+    """A policy in the registry.
+
+    `experimental`: not offered on SGLang's command line.  `research`: not SGLang's at all.
+    """
 
     score: Callable[..., Any]
     experimental: bool = False
+    research: bool = False
 
 
 REGISTRY: dict[str, Entry] = {
@@ -90,17 +95,40 @@ REGISTRY: dict[str, Entry] = {
     "mru": Entry(mru, experimental=True),
     "filo": Entry(filo, experimental=True),
 }
+SGLANG = tuple(REGISTRY)  # and so it stays, whatever else is registered
+
+REGISTRY.update({
+    "lru-2": Entry(research.lru_2, research=True),
+    "2q": Entry(research.two_queue, research=True),
+    "aged-lfu": Entry(research.aged_lfu, research=True),
+    "hyperbolic": Entry(research.hyperbolic, research=True),
+    "hits-per-block": Entry(research.hits_per_block, research=True),
+    "gdsf": Entry(research.gdsf, research=True),
+    "ttl": Entry(research.ttl, research=True),
+    "t-lru": Entry(research.t_lru, research=True),
+})
+
+
+def sglang_policies() -> tuple[str, ...]:
+    """Return the names of SGLang's policies: what is claimed is claimed of these, and of no other."""
+    return SGLANG
+
+
+def research_policies() -> list[str]:
+    """Return the names of the registered policies that are not SGLang's."""
+    return [name for name, entry in REGISTRY.items() if entry.research]
 
 
 def described() -> list[str]:
-    """Return the names of the registered policies, each marked if SGLang does not offer it on its command line."""
-    return [f"{name} (experimental)" if entry.experimental else name for name, entry in REGISTRY.items()]
+    """Return the names of the registered policies, each marked if it is experimental in SGLang or not SGLang's."""
+    marks = {(True, False): " (experimental)", (False, True): " (research)"}
+    return [name + marks.get(entry[1:], "") for name, entry in REGISTRY.items()]
 
 
 def parameters(score: Callable[..., Any]) -> dict[str, int]:
-    """Return the parameters that a score function takes besides the facts, with their defaults."""
+    """Return the parameters that a score function takes besides the facts and the clock, with their defaults."""
     options = list(inspect.signature(score).parameters.values())[1:]
-    return {option.name: option.default for option in options}
+    return {option.name: option.default for option in options if option.name != CLOCK}
 
 
 def make_policy(name: str, config: Mapping[str, Any] | None = None) -> Score:

@@ -9,7 +9,7 @@ import types
 from pathlib import Path
 from typing import Any, Callable
 
-from src.policies.facts import Facts, PolicyError
+from src.policies.facts import CLOCK, Facts, PolicyError
 
 
 def load(name: str) -> Callable[..., Any]:
@@ -41,8 +41,10 @@ def load(name: str) -> Callable[..., Any]:
     except (TypeError, ValueError):
         options = []
     positional = options and options[0].kind in (options[0].POSITIONAL_ONLY, options[0].POSITIONAL_OR_KEYWORD)
-    if not positional or any(option.default is option.empty for option in options[1:]):
-        raise PolicyError(f"{file}: {function} must take the facts of a block; any further parameter needs a default")
+    if not positional or any(option.default is option.empty and option.name != CLOCK for option in options[1:]):
+        raise PolicyError(
+            f"{file}: {function} must take the facts of a block; any further parameter but {CLOCK} needs a default"
+        )
 
     @functools.wraps(score)
     def told(block: Facts, **config: int) -> Any:

@@ -31,7 +31,7 @@ from src.page.commandline import (
     write_whole,
 )
 from src.policies.facts import Score
-from src.policies.scores import REGISTRY, described, make_policy, parameters
+from src.policies.scores import described, make_policy, parameters, research_policies, sglang_policies
 from src.traces import engine_texts
 from src.traces.comparison import compare, ladder
 from src.traces.engines import compare_engines
@@ -43,10 +43,12 @@ CAPACITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)([km]?)", re.ASCII | re.I
 STDOUT = "-"
 
 EPILOG = f"""\
---radix-eviction-policy may be repeated (lru); "all" stands for {", ".join(REGISTRY)}.  The function in
-FILE.py:FUNCTION takes the facts of a cached block and returns its score.  The configuration goes to every chosen policy
-that takes its keys; it is an error if none does.  With --engine sglang or all, tlru may be chosen too, with its keys
-threshold and next_prompt_estimate, in blocks.  A policy or a capacity is given once.  Without --capacity: the last
+--radix-eviction-policy may be repeated (lru); "all" stands for SGLang's own, {", ".join(sglang_policies())};
+"research" for those of the literature, {", ".join(research_policies())}.
+The function in FILE.py:FUNCTION takes the facts of a cached block and returns its score; if it also takes "now", the
+number of the request that must evict, it is computed anew for each of these.  The configuration goes to every chosen
+policy that takes its keys; it is an error if none does.  With --engine sglang or all, tlru may be chosen too, with its
+keys threshold and next_prompt_estimate, in blocks.  A policy or a capacity is given once.  Without --capacity: the last
 eight of 1, 2, 5, 10, 20, 50, ... up to the number of distinct blocks.  With - for a file, stdout carries that file and
 nothing else.  An existing file is replaced, once all is computed."""
 
@@ -146,12 +148,14 @@ def capacity(text: str) -> int:
 
 
 def chosen_policies(names: Sequence[str], config: dict[str, Any]) -> dict[str, Score]:
-    """Return the scores of the chosen policies by name, in the order given, "all" being those of the registry.
+    """Return the scores of the chosen policies by name, in the order given.
 
+    "all" stands for SGLang's, and "research" for the other registered ones.
     The configuration goes to those that take all its keys.  Raises PolicyError as `make_policy` does, and Fault if
     several policies are chosen and none takes the configuration, or one is chosen twice.
     """
-    names = [each for name in names for each in (REGISTRY if name == "all" else [name])]
+    groups = {"all": sglang_policies(), "research": research_policies()}
+    names = [each for name in names for each in groups.get(name, [name])]
     _check_distinct("--radix-eviction-policy", names)
     if len(names) == 1:
         return {names[0]: make_policy(names[0], config)}

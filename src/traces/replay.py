@@ -15,6 +15,10 @@ looks at every block; here it costs O(log n), for these reasons:
 
 Nothing is assumed of the score: a block may become more urgent when it is reached, as under `mru`, and may score higher
 than its parent.  Only that equal facts have equal scores.
+
+A score that asks for the clock has no final place.  It is computed once for each candidate at each request that must
+evict, and once more for a block that becomes one by an eviction; within a request the clock stands still, so the queue
+made of these is good until the request is served.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ from fractions import Fraction
 from typing import Any, Callable, NamedTuple
 
 from src.policies.cache import Served
-from src.policies.facts import Facts, Score
+from src.policies.facts import Facts, Score, asks_for_clock
 from src.policies.scores import lru
 from src.radixcache import ROOT, Path, check_capacity
 from src.traces.reading import Trace
@@ -97,14 +101,15 @@ def serve(trace: Trace, capacity: int, score: Score = lru, in_flight: int = 0) -
 
     Raises ValueError for a capacity below 1, a negative `in_flight`, a score that raises, and scores that do not
     compare.  Cost: O(blocks + (requests + evictions) · log K), with a call of the score for each request and eviction
-    at most; for `lru` itself O(blocks).
+    at most; for `lru` itself O(blocks); for a score that asks for the clock O(blocks + requests · leaves + evictions ·
+    log K), with a call for each candidate leaf and request that must evict.
     """
     check_capacity(capacity)
     if in_flight < 0:
         raise ValueError(f"{in_flight} requests cannot be in flight: give 0 or more")
     if score is lru:
         return _serve_lru(trace.requests, capacity, in_flight)
-    cache = _LeafQueue(trace, capacity, score, in_flight)
+    cache = (_ClockedQueue if asks_for_clock(score) else _LeafQueue)(trace, capacity, score, in_flight)
     return map(cache.access, trace.requests, trace.priorities)
 
 
@@ -148,6 +153,11 @@ class _LeafQueue:
         self.created = [0] * blocks
         self.hits = [0] * blocks
         self.priority = [0] * blocks
+        self.seen = [0] * blocks
+        self.latest = [0] * blocks  # the last access, cached or not
+        self.previous = [0] * blocks
+        self.reach = [0] * blocks
+        self.below = [0] * blocks
         self.children = [0] * blocks + [1]  # how many of them are cached
         self.locks = [0] * blocks + [0]  # how many requests in flight hold a path that ends here
         self.flying: deque[int] = deque()  # the last held block of each of them, the oldest first
@@ -157,6 +167,7 @@ class _LeafQueue:
     def access(self, path: Path, priority: int) -> Served:
         """Serve a request.  Raises ValueError for a score that raises and for scores that do not compare."""
         self.clock += 1
+        self._remember(path)
         hits = self._bring_in(path, priority)
         tail = path[-1] if path else ROOT
         self.locks[tail] += 1
@@ -174,6 +185,23 @@ class _LeafQueue:
                 " block"
             ) from None
         return Served(hits, len(path) - hits, victims, uncached=len(path) - kept)
+
+    def _remember(self, path: Path) -> None:
+        """Bring up to date what outlives evictions.  The blocks requested for the first time are the end of a path."""
+        now, length, seen, latest = self.clock, len(path), self.seen, self.latest
+        known = length
+        while known and not seen[path[known - 1]]:
+            known -= 1
+        if known < length:
+            for block in path[:known]:
+                self.below[block] += length - known
+            for at, block in enumerate(path[known:], start=known + 1):
+                self.below[block] = length - at
+        for block in path:
+            seen[block] += 1
+            self.previous[block], latest[block] = latest[block], now
+            if self.reach[block] < length:
+                self.reach[block] = length
 
     def _bring_in(self, path: Path, priority: int) -> int:
         """Refresh the cached blocks of a path, add the others, and return how many were cached."""
@@ -223,8 +251,17 @@ class _LeafQueue:
                     bared = above
         self.size -= len(victims)
         if bared != ROOT:
-            heapq.heappush(queue, self._place(bared))
+            self._enter(bared)
         return tuple(victims)
+
+    def _enter(self, block: int) -> None:
+        """Put a block that became a candidate into the queue."""
+        heapq.heappush(self.queue, self._place(block))
+
+    def _clean(self) -> None:
+        """Take out of the queue what is no candidate any more."""
+        self.queue = [entry for entry in self.queue if self.last_access[entry[2]] == entry[1]]
+        heapq.heapify(self.queue)
 
     def _take_off(self, tail: int) -> None:
         """Lock the path that ends in `tail`, and unlock the oldest one when too many requests are in flight.
@@ -237,20 +274,27 @@ class _LeafQueue:
             landed = self.flying.popleft()
             self.locks[landed] -= 1
             if self._may_go(landed):
-                heapq.heappush(self.queue, self._place(landed))
+                self._enter(landed)
         if len(self.queue) > 2 * self.capacity + 64:  # at most K entries are good: this pays for itself
-            self.queue = [entry for entry in self.queue if self.last_access[entry[2]] == entry[1]]
-            heapq.heapify(self.queue)
+            self._clean()
 
     def _may_go(self, block: int) -> bool:
         return not self.children[block] and not self.locks[block]
 
     def _place(self, block: int) -> Queued:
         facts = Facts(
-            self.last_access[block], self.created[block], self.hits[block], self.priority[block], self.depth[block]
+            last_access=self.last_access[block],
+            created=self.created[block],
+            hits=self.hits[block],
+            priority=self.priority[block],
+            depth=self.depth[block],
+            seen=self.seen[block],
+            previous_access=self.previous[block],
+            reach=self.reach[block],
+            below=self.below[block],
         )
         try:
-            score = self.score(facts)
+            score = self._scored(facts)
             unordered = score != score  # a NaN, which compares with everything and means nothing
         except Exception as error:
             raise ValueError(
@@ -260,6 +304,32 @@ class _LeafQueue:
             raise ValueError(f"policy {_name(self.score)} returns {score!r} for {facts}: return a number")
         self.latest_score = score
         return (score, facts.last_access, block)
+
+    def _scored(self, facts: Facts) -> Any:
+        return self.score(facts)
+
+
+class _ClockedQueue(_LeafQueue):
+    """The same under a score that asks for the clock: the candidates get their places when a request must evict.
+
+    Until then they wait in the queue in any order, and the first of an entry means nothing.
+    """
+
+    def _reclaim(self) -> tuple[int, ...]:
+        if self.size > self.capacity:
+            self._clean()
+            self.queue = [self._place(block) for _, _, block in self.queue]
+            heapq.heapify(self.queue)
+        return super()._reclaim()
+
+    def _enter(self, block: int) -> None:
+        self.queue.append((None, self.last_access[block], block))
+
+    def _clean(self) -> None:
+        self.queue = [entry for entry in self.queue if self.last_access[entry[2]] == entry[1]]
+
+    def _scored(self, facts: Facts) -> Any:
+        return self.score(facts, now=self.clock)
 
 
 def _name(score: Score) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Callable, TypeVar
 
 from src.policies.cache import Cache, CacheState, Served
 from src.policies.dependence import Depends, Observer
-from src.policies.facts import Facts, PolicyError, Score
+from src.policies.facts import Facts, PolicyError, Score, asks_for_clock
 from src.radixcache import String, Trie
 from src.walks.exhaustive import LeftOut, Machine, Tally
 from src.walks.lru_machine import ranks
@@ -65,7 +65,7 @@ class PolicyMachines:
     def serve(self, state: CacheState, request: Any, leaf_only: bool = True) -> tuple[CacheState, Served]:
         """Serve one request as `Cache.access` does; return the state after it and what happened."""
         string, priority = request if self._pairs else (request, 0)
-        cache = Cache(self.trie, self.capacity, self.observer.score, leaf_only)
+        cache = Cache(self.trie, self.capacity, self.observer.judge, leaf_only)
         latest = max((max(facts.last_access, facts.created) for _, facts in state.blocks), default=0)
         cache.restore(state._replace(clock=state.clock or latest))
         served = cache.access(string, priority)
@@ -78,7 +78,7 @@ class PolicyMachines:
                 raise Saturated
             depends = depends._replace(hits_up_to=self._saturate)
         after = cache.state()
-        return (after if self.depends.exact_times else reduced(after, depends)), served
+        return reduced(after, depends), served
 
     def machine(self, leaf_only: bool = True) -> Machine:
         """Return the policy as a machine whose tally is (misses,), the same one each time."""
@@ -100,31 +100,41 @@ def requests(trie: Trie, priorities: Sequence[int]) -> tuple[Any, ...]:
 def reduced(state: CacheState, depends: Depends) -> CacheState:
     """Return the state with times replaced by ranks, the clock and what the score does not depend on by 0.
 
-    The order of last accesses stays in any case: it breaks ties.
+    The order of last accesses stays in any case: it breaks ties.  With exact times these and the clock stay as they
+    are.  Blocks that are not cached are forgotten unless what outlives evictions matters.
     """
-    held = state.blocks
-    last = tuple(facts.last_access for _, facts in held)
-    created = tuple(facts.created if depends.created else 0 for _, facts in held)
-    if depends.across:
-        both = ranks(last + created)
-        last, created = both[: len(held)], both[len(held) :]
+    held, gone = state.blocks, state.ghosts if depends.memory else ()
+    known = [facts for _, facts in held + gone]
+    times = tuple([facts.last_access for _, facts in held])
+    none = (0,) * len(known)
+    if depends.previous:  # a last access is the previous one of the next request, so they share one scale
+        times += tuple([facts.last_access for _, facts in gone]) + tuple([facts.previous_access for facts in known])
     else:
-        last, created = ranks(last), ranks(created)
-    limit = depends.hits_up_to
-    blocks = tuple(
-        (
-            block,
-            Facts(
-                last[at],
-                created[at],
-                facts.hits if limit is None else min(facts.hits, limit),
-                facts.priority if depends.priority else 0,
-                facts.depth,
-            ),
+        times += none[len(held) :] + none
+    created = tuple([facts.created for facts in known]) if depends.created else none
+    if depends.across:
+        both = ranks(times + created)
+        times, created = both[: len(times)], both[len(times) :]
+    elif not depends.exact_times:
+        times, created = ranks(times), ranks(created) if depends.created else created
+    hits, seen = depends.hits_up_to, depends.seen_up_to
+    facts_then = [
+        Facts(
+            times[at],
+            created[at],
+            facts.hits if hits is None else min(facts.hits, hits),
+            facts.priority if depends.priority else 0,
+            facts.depth,
+            facts.seen if seen is None else min(facts.seen, max(seen, 1)),
+            times[len(known) + at],
+            facts.reach if depends.shape else 0,
+            facts.below if depends.shape else 0,
         )
-        for at, (block, facts) in enumerate(held)
-    )
-    return CacheState(0, blocks, state.locks)
+        for at, facts in enumerate(known)
+    ]
+    numbered = tuple(zip((block for block, _ in held + gone), facts_then))
+    clock = state.clock if depends.exact_times else 0
+    return CacheState(clock, numbered[: len(held)], state.locks, numbered[len(held) :])
 
 
 def with_policy(
@@ -138,9 +148,10 @@ def with_policy(
     """Return what `use` makes of the policy's machines, once their states hold all that the score depends on.
 
     `use` is called anew whenever the score is seen to depend on more.  A score that computes with hits, or
-    with times, is served plain numbers; with times, states of different lengths never merge (`exact_times`).
+    with times, is served plain numbers; with times, states of different lengths never merge (`exact_times`).  A score
+    that asks for the clock is served so from the start.
     """
-    for plain in ((False, False), (True, False), (True, True)):
+    for plain in ((True, True),) if asks_for_clock(score) else ((False, False), (True, False), (True, True)):
         observer = Observer(score, *plain)
         while True:
             try:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from src.claims.all_lengths import all_lengths, counts, every_length_claim
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Optimum, Recency, Rule, Trie, serve_lru
 from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.every_length import every_length, explore, policy_every_length, request_names, supremum
@@ -31,7 +31,7 @@ class EveryWitness(unittest.TestCase):
         """For each policy, optimum and capacity: prefix, then rounds of the cycle, by the plain cache and search."""
         claim = claimed("every_length")
         replayed = 0
-        for name, optimum, capacity in itertools.product(REGISTRY, Optimum, (2, 3, 4, 5)):
+        for name, optimum, capacity in itertools.product(sglang_policies(), Optimum, (2, 3, 4, 5)):
             with self.subTest(policy=name, optimum=optimum, capacity=capacity):
                 shown = claim["witnesses"][name][optimum.value][str(capacity)]
                 found = claim["measured"][name][optimum.value][str(capacity)]
@@ -85,7 +85,7 @@ class Supremum(unittest.TestCase):
     def test_the_claim_is_what_is_measured(self) -> None:
         """For the two smaller capacities, without the merging of symmetric states where that is quick."""
         measured = claimed("every_length")["measured"]
-        for name, capacity in itertools.product(REGISTRY, (2, 3)):
+        for name, capacity in itertools.product(sglang_policies(), (2, 3)):
             priorities = (0, 1) if name == "priority" else (0,)
             for optimum, one in zip(
                 Optimum, policy_every_length(STUDY, capacity, make_policy(name), tuple(Optimum), priorities)
@@ -127,8 +127,8 @@ class Supremum(unittest.TestCase):
         said: list[str] = []
         trie = Trie(("0", "00"))
         found = every_length_claim(trie, said.append)
-        self.assertEqual([f"every length: {name}" for name in (*REGISTRY, "counts")], said)
-        for name, optimum, capacity in itertools.product(REGISTRY, ("bypass", "locked"), "2345"):
+        self.assertEqual([f"every length: {name}" for name in (*sglang_policies(), "counts")], said)
+        for name, optimum, capacity in itertools.product(sglang_policies(), ("bypass", "locked"), "2345"):
             one = found["measured"][name][optimum][capacity]
             self.assertEqual((one["ratio"], one["exceeds_every_cycle"], one["closed"]), ("1", True, True))
             shown = found["witnesses"][name][optimum][capacity]

@@ -8,8 +8,7 @@ from typing import Any
 
 from src.claims.markdown import shown
 from src.claims.preregistration import value
-from src.claims.report import report
-from src.claims.report_sections import SECTIONS
+from src.claims.report import SECTIONS, report
 from tests.helpers import REPOSITORY, committed
 
 REPORT = REPOSITORY / "results" / "README.md"

@@ -42,10 +42,11 @@ class CacheTest(unittest.TestCase):
         for request in (("ab",), ("a",), ("abc", 7)):
             cache.access(*request)
         a, ab, abc = CHAINS.path("abc")
-        self.assertEqual(cache.facts, {a: Facts(3, 1, 2, 7, 1), ab: Facts(3, 1, 1, 7, 2), abc: Facts(3, 3, 0, 7, 3)})
+        anew = {block: tuple(facts)[:5] for block, facts in cache.facts.items()}
+        self.assertEqual(anew, {a: (3, 1, 2, 7, 1), ab: (3, 1, 1, 7, 2), abc: (3, 3, 0, 7, 3)})
         cache = Cache(CHAINS, 3)
         cache.access("a")
-        self.assertEqual(cache.facts, {a: Facts(1, 1, 0, 0, 1)})  # priority 0 where none is given
+        self.assertEqual(tuple(cache.facts[a])[:5], (1, 1, 0, 0, 1))  # priority 0 where none is given
 
     def test_what_a_request_answers(self) -> None:
         cache = Cache(CHAINS, 3)
@@ -109,10 +110,15 @@ class CacheTest(unittest.TestCase):
             ("evictable blocks are wrong", lambda cache: setattr(cache, "evictable", lambda: [abc, ab])),
             ("evictable blocks are wrong", lambda cache: setattr(cache, "evictable", list)),
             ("Facts", lambda cache: setattr(cache, "clock", 2)),
+            ("a ghost too", lambda cache: cache.ghosts.update({ab: fact[ab]})),
+            ("what was requested is not", lambda cache: cache.ghosts.update({CHAINS.path("bc")[1]: fact[ab]})),
+            ("Facts", lambda cache: cache.ghosts.update({CHAINS.path("ad")[1]: fact[ab]._replace(seen=2)})),
         ]
         for block, change in [
             (a, {"created": 0}), (a, {"created": 4}), (abc, {"hits": -1}),  # impossible by themselves
             (a, {"created": 2}), (a, {"last_access": 2}), (ab, {"hits": 2}), (ab, {"priority": 2}),  # beside the parent
+            (a, {"seen": 0}), (a, {"previous_access": 3}),
+            *((ab, {name: 2}) for name in ("seen", "previous_access", "reach", "below")),
         ]:
             wrong.append(("Facts", lambda cache, b=block, c=change: cache.facts.update({b: fact[b]._replace(**c)})))
         for message, spoil in wrong:

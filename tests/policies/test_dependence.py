@@ -79,8 +79,21 @@ class WhatPoliciesDependOn(unittest.TestCase):
             (lambda block: block.hits >= block.depth, {"hits_up_to": 3}),
             (lambda block: block.hits in (1, 5), {"hits_up_to": 6}),
             (lambda block: block[1], {"created": True}),
-            (lambda block: block[-2], {"priority": True}),
-            (lambda block: tuple(block)[2:], {"created": True, "priority": True, "hits_up_to": None}),
+            (lambda block: block[3], {"priority": True}),
+            (lambda block: (block.seen, block.depth), {"seen_up_to": None}),
+            (lambda block: -block.seen, {"seen_up_to": None}),
+            (lambda block: block.seen, {"seen_up_to": None}),
+            (lambda block: block.seen >= 3, {"seen_up_to": 3}),
+            (lambda block: (block.seen > 3, bool(block.hits)), {"seen_up_to": 4, "hits_up_to": 1}),
+            (lambda block: block.previous_access, {"previous": True}),
+            (lambda block: -block.previous_access, {"previous": True}),
+            (lambda block: block.last_access == block.previous_access, {"previous": True, "across": True}),
+            (lambda block: block.reach - block.depth, {"shape": True}),
+            (lambda block: block.below, {"shape": True}),
+            (
+                lambda block: tuple(block)[2:],
+                {"created": True, "priority": True, "hits_up_to": None, "previous": True, "shape": True},
+            ),
         ):
             self.assertEqual(seen(score), Depends(**{"other_than_hits": True, **expected}), expected)
 
@@ -164,14 +177,14 @@ class Watched(unittest.TestCase):
 
     def test_they_read_like_facts(self) -> None:
         def score(block: Facts) -> Any:
-            last_access, created, hits, priority, depth = block
+            last_access, created, hits, priority, depth, *_ = block
             same = (last_access == block.last_access, created == block.created, hits == block.hits)
-            by_place = (block[0] == last_access, block[1] == created, block[-3] == hits, block[3:] and True)
+            by_place = (block[0] == last_access, block[1] == created, block[2] == hits, block[3:] and True)
             return (*same, *by_place, priority == block.priority, depth == block[4] == block.depth)
 
         plain = score(MANY[0])
         self.assertEqual(plain, (True,) * 9)
-        without_slices: Score = lambda block: (block[0] == block.last_access, block[-1] == block.depth)  # noqa: E731
+        without_slices: Score = lambda block: (block[0] == block.last_access, block[4] == block.depth)  # noqa: E731
         self.assertEqual(Observer(without_slices).score(MANY[0]), (True, True))
 
     def test_equal_times_of_different_kinds(self) -> None:
@@ -209,6 +222,8 @@ class Refused(unittest.TestCase):
             lambda block: not block.created,
             lambda block: {block.created: 1},
             lambda block: block.hits < block.created,
+            lambda block: block.previous_access > 0,
+            lambda block: block.last_access - block.previous_access,
         ):
             self.refused(score)
             self.refused(score, count_hits=True)
@@ -229,6 +244,9 @@ class Refused(unittest.TestCase):
             lambda block: -block.hits < 0,
             lambda block: -block.hits < block.hits,
             lambda block: block.hits if block.depth == 1 else -block.hits,
+            lambda block: block.seen - block.hits,
+            lambda block: block.seen > block.hits,
+            lambda block: block.seen if block.depth == 1 else block.hits,
         ):
             self.refused(score)
         for score in (lambda block: -block.hits < 0, lambda block: block.hits * 0.5, lambda block: 2**block.hits):

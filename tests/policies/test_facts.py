@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import unittest
 from typing import Any
 
 from src.policies.cache import Cache
-from src.policies.facts import Facts
+from src.policies.facts import Facts, asks_for_clock
 from src.policies.scores import make_policy
 from src.radixcache import Trie
 from tests.helpers import BINARY
-from tests.policies.policy_mixin import (
-    CHAINS,
-    first_difference,
-)
+from tests.policies.policy_mixin import CHAINS, first_difference, perform, random_stories
 
 
 class HitCountTest(unittest.TestCase):
@@ -45,7 +43,8 @@ class HitCountTest(unittest.TestCase):
     def test_chunked_prefill_steps_do_not_count(self) -> None:
         cache = self.serve("a", "b", ("ab", 0, True), ("abc", 4, True))
         self.assertEqual(self.hits(cache), {"a": 0, "ab": 0, "abc": 0, "b": 0})
-        self.assertEqual(cache.facts[CHAINS.path("a")[0]], Facts(4, 1, 0, 4, 1))  # a use all the same, and a priority
+        a = cache.facts[CHAINS.path("a")[0]]
+        self.assertEqual((a.last_access, a.created, a.priority), (4, 1, 4))  # a use all the same, and a priority
 
     def test_an_evicted_block_starts_again_at_zero(self) -> None:
         self.assertEqual(self.hits(self.serve("ab", "ab", "ab", "b", "bc", "ab", capacity=2)), {"a": 0, "ab": 0})
@@ -62,10 +61,98 @@ class HitCountTest(unittest.TestCase):
             self.assertIsNone(first_difference(*caches, [(string,) for string in BINARY], 3), name)
 
 
-# -- registry and configuration ------------------------------------------------------------------------------------
+class OutlivingTest(unittest.TestCase):
+    """What outlives evictions, against a log of all requests that is read anew for each block."""
+
+    def logged(self, prefix: str, log: list[tuple[str, bool]]) -> tuple[int, int, int, int]:
+        """Return a block's requests ever, the last but one of them, its reach, and the blocks below it."""
+        reaching = [
+            (now, string, chunked) for now, (string, chunked) in enumerate(log, 1) if string.startswith(prefix)
+        ]
+        times: list[int] = []
+        for now, _, chunked in reaching:
+            if chunked and times:
+                times[-1] = now  # a further step of the same request
+            else:
+                times.append(now)
+        longer = {string[:end] for _, string, _ in reaching for end in range(len(prefix) + 1, len(string) + 1)}
+        return len(times), times[-2] if times[1:] else 0, max(len(string) for _, string, _ in reaching), len(longer)
+
+    def test_they_are_those_of_the_log(self) -> None:
+        returned = 0
+        for story in random_stories(7, 150, length=20):
+            cache = story.cache(make_policy("lru"))
+            log: list[tuple[str, bool]] = []
+            for operation in story.operations:
+                if operation[0] == "access":
+                    log.append((operation[1], operation[3]))
+                perform(cache, operation)
+                cache.check()
+                known = {**cache.facts, **cache.ghosts}
+                ever = {string[:end] for string, _ in log for end in range(1, len(string) + 1)}
+                self.assertEqual({cache.trie.label(block) for block in known}, ever, story)
+                for block, facts in known.items():
+                    expected = self.logged(cache.trie.label(block), log)
+                    found = (facts.seen, facts.previous_access, facts.reach, facts.below)
+                    self.assertEqual(found, expected, (cache.trie.label(block), log, story))
+                returned += sum(facts.created > facts.previous_access > 0 for facts in cache.facts.values())
+        self.assertGreater(returned, 1000)
+
+    def test_by_hand(self) -> None:
+        cache = Cache(CHAINS, 3)
+        for string in ("ab", "abc", "bcd", "a"):  # bcd takes the place of all
+            cache.access(string)
+        a = cache.facts[CHAINS.path("a")[0]]
+        self.assertEqual(a, Facts(4, 4, 0, 0, 1, seen=3, previous_access=2, reach=3, below=2))
+        ghosts = {cache.trie.label(block): (facts.seen, facts.created) for block, facts in cache.ghosts.items()}
+        self.assertEqual(ghosts, {"ab": (2, 0), "abc": (1, 0), "bcd": (1, 0)})
 
 
-# -- the cache itself ----------------------------------------------------------------------------------------------
+class ClockTest(unittest.TestCase):
+    """Which scores ask for the clock."""
+
+    def test_they_ask_by_name_and_without_a_default(self) -> None:
+        def aged(block: Facts, now: int, half_life: int = 3) -> int:
+            return now - block.last_access - half_life
+
+        for score, asks in (
+            (aged, True),
+            (functools.partial(aged, half_life=5), True),
+            (functools.partial(aged, now=5), False),
+            (lambda block: 0, False),
+            (lambda block, now=0: 0, False),
+            (lambda block, time=0: 0, False),
+            (lambda now: 0, False),
+            (max, False),  # tells no parameters
+        ):
+            self.assertEqual(asks_for_clock(score), asks, score)
+
+    def test_the_clock_is_the_number_of_the_request_that_evicts(self) -> None:
+        asked = []
+
+        def score(block: Facts, now: int) -> int:
+            asked.append((block.last_access, now))
+            return now - block.last_access  # the most recently used goes first
+
+        cache = Cache(Trie("abcd"), 3, score)
+        served = [cache.access(string) for string in "abcd"]
+        self.assertEqual([one.victims for one in served], [(), (), (), (2,)])
+        self.assertEqual(asked, [(1, 4), (2, 4), (3, 4)])
+        self.assertEqual(cache.evict(1), (3,))  # no request: the clock stands
+        self.assertEqual(asked[3:], [(1, 4), (2, 4), (4, 4)])
+
+    def test_a_block_that_expires_between_two_requests(self) -> None:
+        """No score without the clock does this: of the same two blocks, untouched, now one goes and now the other."""
+
+        def expired(block: Facts, now: int) -> Any:
+            return (now - block.last_access <= 2, -block.last_access)
+
+        cache = Cache(Trie("abcd"), 2, expired)
+        for string in "abc":
+            cache.access(string)
+        self.assertEqual(cache.trie.labels(cache.cached()), ["a", "c"])  # b is younger, and neither has expired
+        cache.access("d")
+        self.assertEqual(cache.trie.labels(cache.cached()), ["c", "d"])  # a has expired
 
 
 if __name__ == "__main__":

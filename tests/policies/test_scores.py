@@ -6,12 +6,13 @@ import json
 import shutil
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 from typing import Any
 
 from src.policies.cache import Cache
 from src.policies.facts import Facts, PolicyError
-from src.policies.scores import REGISTRY, make_policy, parameters
+from src.policies.scores import REGISTRY, Entry, described, make_policy, parameters, research_policies, sglang_policies
 from src.radixcache import Trie
 from tests.helpers import BINARY
 from tests.policies.policy_mixin import (
@@ -207,10 +208,21 @@ class ConfigurationTest(unittest.TestCase):
         self.assertEqual(str(caught.exception), message)
 
     def test_the_registry(self) -> None:
-        self.assertEqual(list(REGISTRY), ["lru", "lfu", "slru", "priority", "fifo", "mru", "filo"])
+        self.assertEqual(list(sglang_policies()), ["lru", "lfu", "slru", "priority", "fifo", "mru", "filo"])
+        self.assertEqual([*sglang_policies(), *research_policies()], list(REGISTRY))
         self.assertEqual([name for name, entry in REGISTRY.items() if entry.experimental], ["fifo", "mru", "filo"])
-        taken = {name: parameters(entry.score) for name, entry in REGISTRY.items() if parameters(entry.score)}
-        self.assertEqual(taken, {"slru": {"protected_threshold": 2}})
+        taken = {name: parameters(REGISTRY[name].score) for name in sglang_policies()}
+        self.assertEqual({name: keys for name, keys in taken.items() if keys}, {"slru": {"protected_threshold": 2}})
+
+    def test_what_is_registered_later_is_not_sglangs(self) -> None:
+        with unittest.mock.patch.dict(REGISTRY, {"mine": Entry(REGISTRY["lru"].score)}):
+            self.assertNotIn("mine", sglang_policies())
+            self.assertIn("mine", described())
+
+    def test_descriptions(self) -> None:
+        told = described()
+        self.assertEqual(told[:5], ["lru", "lfu", "slru", "priority", "fifo (experimental)"])
+        self.assertIn("lru-2 (research)", told)
 
     def test_registered_policies_are_had_by_name(self) -> None:
         for name, entry in REGISTRY.items():
@@ -219,16 +231,16 @@ class ConfigurationTest(unittest.TestCase):
 
     def test_an_unknown_policy_lists_the_known(self) -> None:
         for name in ("", "LRU", "lru ", "random", "policy.py"):
-            known = "choose one of lru, lfu, slru, priority, fifo, mru, filo or give FILE.py:FUNCTION"
+            known = f"choose one of {', '.join(REGISTRY)} or give FILE.py:FUNCTION"
             self.assert_refused(f"unknown eviction policy {name!r}: {known}", name)
 
     def test_an_unknown_key_is_named_with_the_policy_and_the_keys_that_it_takes(self) -> None:
-        for name in REGISTRY:
+        for name in sglang_policies():
             takes = "protected_threshold" if name == "slru" else "no keys: leave its configuration out"
             text = f"unknown key 'threshold' in the configuration of policy {name!r}, which takes {takes}"
             self.assert_refused(text, name, {"threshold": 2})
             self.assert_refused(text, name, {"threshold": "wrong twice"})
-        for name in set(REGISTRY) - {"slru"}:
+        for name in set(sglang_policies()) - {"slru"}:
             with self.assertRaisesRegex(PolicyError, f"key 'protected_threshold' .* '{name}', which takes no keys: "):
                 make_policy(name, {"protected_threshold": 2})
 

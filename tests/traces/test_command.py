@@ -24,7 +24,7 @@ from unittest import mock
 import run
 from src.page.commandline import Fault, guarded, json_text
 from src.policies.facts import PolicyError
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Optimum
 from src.traces.command import capacity, chosen_policies
 from src.traces.optimum import TraceOptimum
@@ -111,7 +111,7 @@ class Numbers(Folder):
         belady = TraceOptimum(trace)
         found = {}
         for blocks in CAPACITIES:
-            hits = {name: replay(trace, blocks, make_policy(name), in_flight).hits for name in REGISTRY}
+            hits = {name: replay(trace, blocks, make_policy(name), in_flight).hits for name in sglang_policies()}
             hits.update({f"optimum {each.value}": belady.hits(blocks, each) for each in Optimum})
             found[blocks] = hits
         return found
@@ -159,8 +159,8 @@ class Numbers(Folder):
             self.assertEqual(measured["bound"], bound.value)
             for blocks, hits in self.expected(trace, in_flight).items():
                 with self.subTest(in_flight=in_flight, blocks=blocks):
-                    most = max(hits[name] for name in REGISTRY)
-                    best = [name for name in REGISTRY if hits[name] == most]
+                    most = max(hits[name] for name in sglang_policies())
+                    best = [name for name in sglang_policies() if hits[name] == most]
                     closed = Fraction(most, belady.hits(blocks, bound))
                     matching = belady.smallest_capacity(hits["lru"], bound)
                     self.assertLessEqual(closed, 1)
@@ -253,7 +253,7 @@ class Policies(Folder):
     SOURCE = b"def shallow(block, weight=1):\n    return (block.last_access, -weight * block.depth)\n"
 
     def test_names(self) -> None:
-        self.assertEqual(list(chosen_policies(["all"], {})), list(REGISTRY))
+        self.assertEqual(list(chosen_policies(["all"], {})), list(sglang_policies()))
         self.assertEqual(list(chosen_policies(["mru", "lru"], {})), ["mru", "lru"])
         for names in (["lru", "lru"], ["all", "mru"], ["all", "all"]):
             with self.assertRaisesRegex(Fault, "^argument --radix-eviction-policy: .* is given twice: give it once$"):
@@ -332,7 +332,7 @@ class Files(Folder):
             root = xml.etree.ElementTree.fromstring(shown)
             self.assertTrue(root.tag.endswith("svg"))
             texts = [element.text for element in root.iter() if element.tag.endswith("text")]
-            for name in ("optimum bypass", "optimum locked", "infinite cache", *REGISTRY, "hit rate"):
+            for name in ("optimum bypass", "optimum locked", "infinite cache", *sglang_policies(), "hit rate"):
                 self.assertIn(name, texts)
             self.assertEqual("nothing in flight" in texts, "nothing in flight" not in names)
         self.write("once.jsonl", b'{"hash_ids": [1]}\n')
@@ -347,7 +347,7 @@ class Files(Folder):
             found.append((done.stdout, self.folder()))
         self.assertEqual(found[0], found[1])
         told = json.loads(found[0][0])
-        self.assertEqual(told["parameters"]["policies"], list(REGISTRY))
+        self.assertEqual(told["parameters"]["policies"], list(sglang_policies()))
         self.assertEqual(found[0][0], json_text(told).encode())
 
     def test_a_link_stays_a_link(self) -> None:

@@ -38,6 +38,21 @@ def constant(block: Facts) -> str:
     return "same"
 
 
+def outliving(block: Facts) -> int:
+    """Score without any order from what outlives evictions."""
+    return (5 * block.seen + 3 * block.previous_access + 2 * block.reach * block.below) % 7
+
+
+def aging(block: Facts, now: int) -> int:
+    """Score that changes from request to request, without any order."""
+    return (now - block.last_access) * (block.seen + 2 * block.depth) % 5
+
+
+def remaining(block: Facts, now: int, lease: int = 3) -> int:
+    """Score that changes once, when a block's lease ends."""
+    return max(block.last_access + lease * block.seen - now, 0)
+
+
 SCORES: dict[str, Score] = {
     **{name: make_policy(name) for name in scores.REGISTRY},
     "general lru": functools.partial(scores.lru),
@@ -46,6 +61,10 @@ SCORES: dict[str, Score] = {
     "nasty": nasty,
     "rising": rising,
     "constant": constant,
+    "last but one": lambda block: block.previous_access,
+    "outliving": outliving,
+    "aging": aging,
+    "leased": functools.partial(remaining, lease=5),
 }
 
 
@@ -101,7 +120,7 @@ class EngineTest(unittest.TestCase):
     def test_equals_the_plain_cache_on_2000_small_traces(self) -> None:
         chance = random.Random(20260101)
         names = itertools.cycle(SCORES)
-        in_flights = itertools.cycle((0, 0, 1, 2, 3))  # 13 scores and 5 of these meet in all ways
+        in_flights = itertools.cycle((0, 0, 1, 2, 3))  # 17 scores and 5 of these meet in all ways
         for _ in range(2000):
             load = Workload(chance, chance.randint(4, 16), chance.randint(1, 5), chance.choice(("ab", "abc")))
             capacity = chance.randint(1, max(len(load.trie) - 1, 1))
@@ -183,6 +202,28 @@ class EngineTest(unittest.TestCase):
         trace = Workload(random.Random(6), 500, 8).trace
         counts = replay(trace, 20, counting)
         self.assertLessEqual(calls, counts.requests + counts.evictions)
+
+    def test_a_score_with_the_clock_is_asked_once_for_each_candidate_and_request_that_must_evict(self) -> None:
+        asked: list[tuple[int, Facts]] = []
+
+        def counting(block: Facts, now: int) -> int:
+            asked.append((now, block))
+            return -block.hits
+
+        trace = Workload(random.Random(6), 500, 8).trace
+        for in_flight in (0, 2):
+            asked.clear()
+            served = list(serve(trace, 20, counting, in_flight))
+            self.assertEqual(len(asked), len(set(asked)))
+            evicting = {now for now, one in enumerate(served, start=1) if one.victims}
+            self.assertEqual({now for now, _ in asked}, evicting)
+            self.assertGreater(len(asked), 3 * len(evicting))
+
+    def test_the_waiting_candidates_stay_few(self) -> None:
+        trace = trace_of(["abc", "abd"] * 500)
+        cache = engine._ClockedQueue(trace, 5, aging, 0)
+        sizes = [len(cache.queue) for path in trace.requests if cache.access(path, 0)]
+        self.assertLessEqual(max(sizes), 2 * 5 + 64)
 
 
 class CountsTest(unittest.TestCase):

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from src.policies.cache import Cache
 from src.policies.facts import Facts, PolicyError, Score
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Optimum, Trie, UnrestrictedBelady
 from src.walks.adversary import DEFAULT_LENGTH, Attack, attack, small_tries
 from tests.helpers import STUDY
@@ -38,7 +38,7 @@ class Bounded(unittest.TestCase):
         def timed(block: Facts) -> int:
             return block.last_access + 2 * block.hits - block.created
 
-        for score in [*(make_policy(name) for name in REGISTRY if name != "priority"), timed]:
+        for score in [*(make_policy(name) for name in sglang_policies() if name != "priority"), timed]:
             found = on_study(score, length=4)
             assert found.worst is not None
             self.assertEqual((found.worst.ratio, found.worst.sequence), plain_worst(STUDY, 3, score, Optimum.BYPASS, 4))

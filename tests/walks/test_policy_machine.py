@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from src.policies.cache import Cache, CacheState, Served
-from src.policies.dependence import Depends, Observer
+from src.policies.dependence import EVERYTHING, Depends, Observer
 from src.policies.facts import Facts, PolicyError, Score
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Trie
@@ -46,20 +46,44 @@ def idle_then_old(block: Facts) -> Any:
 
 
 def everything(block: Facts) -> Any:
-    """All facts, by unpacking."""
-    last_access, created, hits, priority, depth = block
+    """All facts that start anew, by unpacking."""
+    last_access, created, hits, priority, depth = (block[at] for at in range(5))
     return (hits == 1, priority, depth % 2, created, last_access)
 
 
 def deeper_last(block: Facts) -> Any:
     """No fact but the depth."""
-    return block[-1]
+    return block[4]
 
 
-USERS = (often, reused, half_hits, age_at_use, idle_then_old, everything, deeper_last)
+def seen_twice(block: Facts) -> Any:
+    """A threshold on the requests ever."""
+    return block.seen >= 2
+
+
+def last_but_one(block: Facts) -> Any:
+    """The order of requests that may be older than the block's creation."""
+    return block.previous_access
+
+
+def tail_then_gap(block: Facts) -> Any:
+    """All that outlives evictions, and the last access before or after the creation of others."""
+    return (block.reach - block.depth > 1, -block.seen, block.below, block.previous_access < block.created)
+
+
+def idle_long(block: Facts, now: int) -> Any:
+    """A score that asks for the clock."""
+    return (now - block.last_access < 3 * block.seen, block.previous_access)
+
+
+USERS = (
+    often, reused, half_hits, age_at_use, idle_then_old, everything, deeper_last,
+    seen_twice, last_but_one, tail_then_gap, idle_long,
+)  # fmt: skip
 SCORES: dict[str, Score] = {name: make_policy(name) for name in REGISTRY}
 SCORES.update({score.__name__: score for score in USERS})
-SHORTER = ("lru", "mru", "filo", "often", "half_hits", "age_at_use", "idle_then_old", "deeper_last")
+SHORTER = ("lru", "mru", "filo", "often", "half_hits", "age_at_use", "idle_then_old", "deeper_last",
+           *("seen_twice", "last_but_one", "tail_then_gap", "idle_long"))
 WITH_PRIORITY = ("priority", "idle_then_old", "everything")
 
 DEPENDS = {
@@ -77,6 +101,12 @@ DEPENDS = {
     "idle_then_old": Depends(created=True, priority=True, hits_up_to=1, other_than_hits=True),
     "everything": Depends(created=True, priority=True, hits_up_to=2, other_than_hits=True),
     "deeper_last": Depends(other_than_hits=True),
+    "seen_twice": Depends(other_than_hits=True, seen_up_to=2),
+    "last_but_one": Depends(other_than_hits=True, previous=True),
+    "tail_then_gap": Depends(
+        created=True, across=True, other_than_hits=True, seen_up_to=None, previous=True, shape=True
+    ),
+    "idle_long": EVERYTHING,
 }
 
 
@@ -176,27 +206,38 @@ class EverySequence(unittest.TestCase):
 
 def own_reduction(plain: Cache, depends: Depends) -> CacheState:
     """Return what the machine's state should be, from the facts of the plain cache, written anew."""
-    facts = sorted(plain.facts.items())
-    if depends.exact_times:
-        return CacheState(plain.clock, tuple(facts))
-    last = {one.last_access for _, one in facts}
-    created = {one.created for _, one in facts}
+    held, gone = sorted(plain.facts.items()), sorted(plain.ghosts.items()) if depends.memory else []
+    everyone = [one for _, one in held + gone]
+    recent = {one.last_access for _, one in held}
+    if depends.previous:
+        recent |= {time for one in everyone for time in (one.last_access, one.previous_access)}
+    created = {one.created for one in everyone}
     if depends.across:
-        last = created = last | created
-    blocks = tuple(
-        (
-            block,
-            Facts(
-                1 + sum(time < one.last_access for time in last),
-                1 + sum(time < one.created for time in created) if depends.created else 0,
-                one.hits if depends.hits_up_to is None else min(one.hits, depends.hits_up_to),
-                one.priority if depends.priority else 0,
-                one.depth,
-            ),
+        recent = created = recent | created
+
+    def place(time: int, among: set[int]) -> int:
+        """Count the times up to this one; 0, which is never, stays."""
+        return time if depends.exact_times else sum(0 < other <= time for other in among)
+
+    def reduced_one(one: Facts, cached: bool) -> Facts:
+        return Facts(
+            last_access=place(one.last_access, recent) if cached or depends.previous else 0,
+            created=place(one.created, created) if depends.created else 0,
+            hits=one.hits if depends.hits_up_to is None else min(one.hits, depends.hits_up_to),
+            priority=one.priority if depends.priority else 0,
+            depth=one.depth,
+            seen=one.seen if depends.seen_up_to is None else min(one.seen, depends.seen_up_to) or 1,
+            previous_access=place(one.previous_access, recent) if depends.previous else 0,
+            reach=one.reach if depends.shape else 0,
+            below=one.below if depends.shape else 0,
         )
-        for block, one in facts
+
+    return CacheState(
+        plain.clock if depends.exact_times else 0,
+        tuple((block, reduced_one(one, True)) for block, one in held),
+        (),
+        tuple((block, reduced_one(one, False)) for block, one in gone),
     )
-    return CacheState(0, blocks)
 
 
 def random_requests(rng: random.Random, trie: Trie, priorities: Sequence[int], length: int) -> tuple[Any, ...]:
