@@ -9,7 +9,7 @@ import unittest
 from src.engines.engine import serve_all
 from src.engines.sglang import Behaviour, SGLang, of_facts, tlru
 from src.engines.sglang_queue import QueuedSGLang
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.traces.reading import trace_of
 from tests.engines.recorded import recordings, sglang_faults, sglang_of
 from tests.helpers import random_paths
@@ -24,7 +24,7 @@ class Queue(unittest.TestCase):
 
     def test_against_the_plain_class(self) -> None:
         chance = random.Random(6)
-        scores = {name: of_facts(make_policy(name)) for name in REGISTRY}
+        scores = {name: of_facts(make_policy(name)) for name in sglang_policies()}
         scores["tlru"] = tlru(threshold=4, next_prompt_estimate=1)
         scores["deepest first"] = of_facts(lambda block: -block.depth)
         evicted = refused = 0

@@ -9,14 +9,14 @@ from src.engines.engine import serve_all
 from src.engines.sglang import Behaviour, SGLang, of_facts, tlru
 from src.engines.store import Store
 from src.policies.facts import Facts
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.traces.engines import Engines, Setting, compare_engines, counting_creation, run
 from src.traces.reading import Trace, trace_of
 from src.traces.replay import replay
 from tests.helpers import random_paths
 
 ALL = ("block", "sglang", "vllm", "store")
-POLICIES = {name: make_policy(name) for name in REGISTRY}
+POLICIES = {name: make_policy(name) for name in sglang_policies()}
 
 
 def a_trace(seed: int) -> Trace:
