@@ -143,7 +143,7 @@ class LongestWalks:
     """
 
     def __init__(self, graph: Graph, ratio: Fraction) -> None:
-        self._ratio = ratio
+        self.ratio = ratio
         self._edges = graph.edges
         triples = [(edge.source, edge.target, self.weight(edge)) for edge in graph.edges]
         lightest = min([0, *(weight for _, _, weight in triples)])
@@ -156,7 +156,7 @@ class LongestWalks:
 
     def weight(self, edge: Edge) -> int:
         """Return an edge's weight."""
-        return self._ratio.denominator * edge.misses - self._ratio.numerator * edge.optimum_misses
+        return self.ratio.denominator * edge.misses - self.ratio.numerator * edge.optimum_misses
 
     def _relax(self, triples: Sequence[tuple[int, int, int]]) -> list[Edge] | None:
         length, came = self.length, self._came

@@ -91,12 +91,8 @@ def supremum(graph: Graph) -> Supremum:
         return Supremum(None, False, None, _witness(graph, free), graph.states)
     if not graph.edges:
         raise Outgrown(graph.states, None)
-    ratio = Fraction(0)
-    walks = LongestWalks(graph, ratio)
-    while walks.cycle is not None:
-        ratio = ratio_of(walks.cycle)
-        walks = LongestWalks(graph, ratio)
-    limit = ratio
+    walks = _beyond_every_cycle(graph)
+    limit = ratio = walks.ratio
     while walks.best > 0:
         ratio = ratio_of(walks.walk(walks.end))
         walks = LongestWalks(graph, ratio)
@@ -112,6 +108,23 @@ def supremum(graph: Graph) -> Supremum:
     if not graph.closed:
         raise Outgrown(graph.states, result)
     return result
+
+
+def largest_of_cycles(graph: Graph) -> Fraction:
+    """Return the largest ratio of a cycle, if none is unbounded: the ratio that long sequences can keep up.
+
+    Where finite sequences exceed every cycle, this is what is left when an additive constant is allowed.
+    Cost: as one part of `supremum`.
+    """
+    return _beyond_every_cycle(graph).ratio
+
+
+def _beyond_every_cycle(graph: Graph) -> LongestWalks:
+    """Return the longest walks for the largest ratio of a cycle, 0 if there is none: then no cycle has positive weight."""
+    walks = LongestWalks(graph, Fraction(0))
+    while walks.cycle is not None:
+        walks = LongestWalks(graph, ratio_of(walks.cycle))
+    return walks
 
 
 def bounded_by(graph: Graph, ratio: Fraction) -> bool:
