@@ -10,6 +10,7 @@ from pathlib import Path
 from src.claims.all_lengths import every_length_claim
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
+from src.claims.reduction import reduction
 from src.claims.study import study
 from src.claims.theorems import theorems
 from src.claims.without_rule import policies
@@ -89,6 +90,7 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["policies"] = policies(trie)
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
+    results["reduction"] = reduction(trie, progress.say)
     return results
 
 

@@ -139,7 +139,7 @@ class LongestWalks:
     """Longest walks from the start under b·misses - a·(optimum's misses), for the ratio a/b (Bellman 1958; Ford 1956).
 
     `cycle` is a cycle of positive weight, or None; then `length` holds the weight of a heaviest walk to each state
-    and `best` that of a heaviest walk of at least one edge, which ends with the edge `end`.
+    and `best` that of a heaviest walk of at least one edge, which ends with the edge `end`.  `ratio` is a/b.
     """
 
     def __init__(self, graph: Graph, ratio: Fraction) -> None:

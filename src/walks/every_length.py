@@ -120,7 +120,7 @@ def largest_of_cycles(graph: Graph) -> Fraction:
 
 
 def _beyond_every_cycle(graph: Graph) -> LongestWalks:
-    """Return the longest walks for the largest ratio of a cycle, 0 if there is none: then no cycle has positive weight."""
+    """Return the longest walks for the largest ratio of a cycle (0: there is none): no cycle weighs more than 0."""
     walks = LongestWalks(graph, Fraction(0))
     while walks.cycle is not None:
         walks = LongestWalks(graph, ratio_of(walks.cycle))
