@@ -52,7 +52,7 @@ def on_forests(nodes: int) -> dict[str, int]:
 
 
 def optima(nodes: int, length: int) -> dict[str, dict[str, int]]:
-    """Return in how many instances the flat optimum misses more, or less, than the trie's.  Under locks all paths fit."""
+    """Return in how many instances the flat optimum misses more, or less, than the trie's; locked paths fit."""
     found = {one.value: dict.fromkeys(("instances", "flat_misses_more", "flat_misses_fewer"), 0) for one in Optimum}
     for trie, capacity, models in cases(nodes):
         for optimum in models:
