@@ -13,6 +13,7 @@ from src.claims.derisk import BINARY
 from src.claims.reduction import reduction
 from src.claims.study import study
 from src.claims.theorems import theorems
+from src.claims.width import width_claim
 from src.claims.without_rule import policies
 from src.page.chart import Series, chart
 from src.page.commandline import (
@@ -91,6 +92,7 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
     results["reduction"] = reduction(trie, progress.say)
+    results["width"] = width_claim(trie, progress.say)
     return results
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from unittest import mock
 
 from src.claims import theorems as module
-from src.claims.theorems import bound, cases, fifo_sweep, lru_sweep, offline_sweep, theorems
+from src.claims.theorems import bound, cases, fifo_sweep, lru_sweep, offline_sweep, priced, theorems
 from src.policies.cache import Cache, CacheState
 from src.policies.scores import make_policy
 from src.radixcache import Optimum, Trie, UnrestrictedBelady
@@ -129,7 +129,7 @@ class Theorems(unittest.TestCase):
             self.assertEqual(found["largest_ratio"][model], {k: str(ratio) for k, ratio in rows.items()})
         with mock.patch.object(module, "bound", lambda *_: Fraction(1, 2)):
             self.assertEqual(fifo_sweep(3)["cases_above_lrus_bound"], found["cases"])
-        with mock.patch.object(module, "make_policy", lambda _: make_policy("mru")):
+        with mock.patch.object(module, "priced", lambda _, nodes: priced("mru", nodes)):
             self.assertGreater(fifo_sweep(3)["unbounded_cases"], 0)
 
     def test_the_sweep_of_the_offline_optimum(self) -> None:
