@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from src.claims.all_lengths import every_length_claim
+from src.claims.augmentation import augmentation
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
 from src.claims.reduction import reduction
@@ -93,6 +94,7 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["theorems"] = theorems(progress.say)
     results["reduction"] = reduction(trie, progress.say)
     results["width"] = width_claim(trie, progress.say)
+    results["augmentation"] = augmentation(progress.say)
     return results
 
 

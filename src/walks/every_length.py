@@ -92,7 +92,7 @@ def supremum(graph: Graph) -> Supremum:
     if not graph.edges:
         raise Outgrown(graph.states, None)
     walks = _beyond_every_cycle(graph)
-    limit = ratio = walks.ratio
+    ratio = of_cycles = walks.ratio
     while walks.best > 0:
         ratio = ratio_of(walks.walk(walks.end))
         walks = LongestWalks(graph, ratio)
@@ -100,23 +100,24 @@ def supremum(graph: Graph) -> Supremum:
     attaining = None
     if walks.best == 0:
         attaining = shortest_walk(tight, 0, {state for state, length in enumerate(walks.length) if length == 0})
-    if ratio == limit:
-        shown = _witness(graph, shortest_cycle(graph.states, [edge for out in tight for edge in out]))
+    if ratio == of_cycles:
+        shown = _witness(graph, _tight_cycle(graph, walks))
     else:
         shown = _replayable(graph, attaining or [], [])
-    result = Supremum(ratio, ratio > limit, len(attaining) if attaining else None, shown, graph.states)
+    result = Supremum(ratio, ratio > of_cycles, len(attaining) if attaining else None, shown, graph.states)
     if not graph.closed:
         raise Outgrown(graph.states, result)
     return result
 
 
-def largest_of_cycles(graph: Graph) -> Fraction:
-    """Return the largest ratio of a cycle, if none is unbounded: the ratio that long sequences can keep up.
+def limit(graph: Graph) -> tuple[Fraction, Witness]:
+    """Return the largest ratio of a cycle, the ratio that long sequences can keep up, with such a cycle.
 
-    Where finite sequences exceed every cycle, this is what is left when an additive constant is allowed.
-    Cost: as one part of `supremum`.
+    Where finite sequences exceed every cycle, this is what is left when an additive constant is allowed.  Some cycle
+    must have a miss, and none may be unbounded.  Cost: as that of `supremum`.
     """
-    return _beyond_every_cycle(graph).ratio
+    walks = _beyond_every_cycle(graph)
+    return walks.ratio, _witness(graph, _tight_cycle(graph, walks))
 
 
 def _beyond_every_cycle(graph: Graph) -> LongestWalks:
@@ -140,6 +141,11 @@ def _tight(graph: Graph, walks: LongestWalks) -> list[list[Edge]]:
         if walks.length[edge.source] + walks.weight(edge) == walks.length[edge.target]:
             outgoing[edge.source].append(edge)
     return outgoing
+
+
+def _tight_cycle(graph: Graph, walks: LongestWalks) -> list[Edge]:
+    """Return a shortest cycle that has the ratio of the walks, the largest of all cycles."""
+    return shortest_cycle(graph.states, [edge for out in _tight(graph, walks) for edge in out])
 
 
 def _witness(graph: Graph, cycle: Sequence[Edge]) -> Witness:
