@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from src.radixcache import ROOT, Trie, size
+from src.radixcache import ROOT, Optimum, Trie, size
 
 
 class Point(NamedTuple):
@@ -29,6 +29,11 @@ class Point(NamedTuple):
     def blocks(self) -> int:
         """The blocks of the set with all its children."""
         return self.inner + self.leaves
+
+
+def price(leaves: int, optimum: Optimum) -> int:
+    """Return LRU's exact ratio on a trie that has so many leaves at K + 1 blocks: w bypassing, max(1, w - 1) locked."""
+    return leaves if optimum is Optimum.BYPASS else max(1, leaves - 1)
 
 
 def plain_width(trie: Trie, blocks: int) -> int:

@@ -15,18 +15,13 @@ from src.walks.belady import belady
 from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.every_length import every_length
 from src.walks.exhaustive import MOST_STATES
-from src.width import plain_width, width
+from src.width import plain_width, price, width
 
 STUDY_CAPACITIES = (2, 3, 4, 5)
 ADVERSARY_NODES, ADVERSARY_ROUNDS = 5, 6  # blocks of the largest forests; requests for each leaf
 TWO_TRIES = {"bushy": ("a", "ab", "ac", "ad", "ae", "af"), "slender": ("a", "aa", "aaa", "b", "bb", "bbb")}
 TWO_CAPACITY = 4
 Say = Callable[[str], None]
-
-
-def price(leaves: int, optimum: Optimum) -> int:
-    """Return the exact ratio on a trie that has so many leaves at K + 1 blocks: w bypassing, max(1, w - 1) locked."""
-    return leaves if optimum is Optimum.BYPASS else max(1, leaves - 1)
 
 
 def sweep(policy: str, nodes: int) -> dict[str, Any]:

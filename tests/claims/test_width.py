@@ -9,13 +9,13 @@ from unittest import mock
 
 from src.claims import width as module
 from src.claims.theorems import cases, priced
-from src.claims.width import adversary, asked_for_what_is_missing, longer_paths, price, sweep, two_tries, width_claim
+from src.claims.width import adversary, asked_for_what_is_missing, longer_paths, sweep, two_tries, width_claim
 from src.policies.cache import Cache
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Optimum, Rule, Trie, serve_lru, size
 from src.walks.belady import belady
 from src.walks.forests import star
-from src.width import width
+from src.width import price, width
 from tests.helpers import ROUNDS, STUDY, claimed, random_sequence, random_universe, round_costs
 
 BYPASS, LOCKED = Optimum.BYPASS, Optimum.LOCKED
