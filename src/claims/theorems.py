@@ -1,4 +1,4 @@
-"""The theorems' statements, checked on every small trie."""
+"""The theorems' statements, checked on every small trie.  Proofs: results/PROOFS.md."""
 
 from __future__ import annotations
 
