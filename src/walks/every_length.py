@@ -128,12 +128,6 @@ def _beyond_every_cycle(graph: Graph) -> LongestWalks:
     return walks
 
 
-def bounded_by(graph: Graph, ratio: Fraction) -> bool:
-    """Return whether no sequence of any length from the start has a larger ratio.  Cost: as one candidate above."""
-    walks = LongestWalks(graph, ratio)
-    return walks.cycle is None and walks.best <= 0
-
-
 def _tight(graph: Graph, walks: LongestWalks) -> list[list[Edge]]:
     """Return, for each state, its edges that lie on a heaviest walk: they lead to the heaviest walk to their target."""
     outgoing: list[list[Edge]] = [[] for _ in range(graph.states)]
