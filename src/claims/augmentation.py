@@ -12,10 +12,13 @@ from typing import Any, Callable, NamedTuple
 
 from src.claims.claim import Claim, claim
 from src.claims.theorems import cases
+from src.policies.facts import Facts, Score
+from src.policies.scores import lru
 from src.radixcache import Optimum, Trie, members, names, size
-from src.walks.beside_optimum import BesideOptimum, lru_beside_optimum
+from src.walks.beside_optimum import BesideOptimum, lru_beside_optimum, policy_beside_optimum
 from src.walks.every_length import Witness, explore, limit, supremum
 from src.walks.lru_machine import lru_machine
+from src.walks.policy_machine import PolicyMachines, with_policy
 from src.width import width
 
 NODES = 5  # blocks of the largest forests
@@ -65,6 +68,20 @@ def by_round_trips(trie: Trie, capacity: int, smaller: int) -> Fraction:
             cheapest = sum(sorted(trips.values())[: size(held) - smaller])
             best = max(best, Fraction(sum(min(one, over) for one in own), cheapest))
     return best
+
+
+def deepest_first(block: Facts) -> int:
+    """Evict the deepest leaf first: a policy that is no good on most tries."""
+    return -block.depth
+
+
+def policy_limit(score: Score, trie: Trie, capacity: int, smaller: int) -> Fraction:
+    """Return the ratio that a policy of K blocks keeps up against the bypassing optimum of h blocks."""
+
+    def use(policy: PolicyMachines) -> Fraction:
+        return limit(explore(policy_beside_optimum(policy, Optimum.BYPASS, capacity=smaller)))[0]
+
+    return with_policy(trie, capacity, score, use)
 
 
 class Found(NamedTuple):
@@ -160,6 +177,10 @@ def augmentation(say: Say) -> Claim:
     }
     examples = {name: one_case(Trie(strings), 3, 2, Optimum.BYPASS) for name, strings in EXAMPLES.items()}
     measured["examples"] = {name: str(one.limit) for name, one in examples.items()}
+    trie = Trie(EXAMPLES["two_pairs"])
+    measured["two_pairs_beside_one_block"] = {
+        score.__name__: str(policy_limit(score, trie, 3, 1)) for score in (lru, deepest_first)
+    }
     none = dict.fromkeys(list(measured[Optimum.BYPASS.value])[1:5], 0)
     expected = {optimum.value: none for optimum in Optimum}
     between = [shown(one) for one in every if one.adversary < one.limit < one.widths and one.limit > 1]

@@ -17,10 +17,14 @@ from src.claims.augmentation import (
     by_round_trips,
     by_widths,
     classical,
+    deepest_first,
     found,
     one_case,
+    policy_limit,
     sweep,
 )
+from src.policies.cache import Cache
+from src.policies.scores import lru
 from src.radixcache import LeafOnlyBelady, Optimum, Rule, Trie, serve_lru
 from src.walks.belady import belady
 from src.walks.forests import star
@@ -115,6 +119,22 @@ class Augmentation(unittest.TestCase):
         """A first request costs both the same; in the long run LRU with room for the whole path beats one block."""
         one = one_case(Trie(("a", "aa", "aaa", "aab")), 3, 1, BYPASS)
         self.assertEqual((one.ratio, one.limit, one.adversary), (1, Fraction(1, 2), 0))
+
+    def test_another_policy_may_do_better(self) -> None:
+        """On a, b, bb, c, cc at K = 3 beside one block: LRU keeps up 5/4, deepest first 1, which is the adversary's."""
+        trie = Trie(EXAMPLES["two_pairs"])
+        self.assertEqual(policy_limit(lru, trie, 3, 1), one_case(trie, 3, 1, BYPASS).limit)
+        measured = claimed("augmentation")["measured"]["two_pairs_beside_one_block"]
+        self.assertEqual(measured, {"lru": "5/4", "deepest_first": "1"})
+        self.assertEqual(policy_limit(deepest_first, trie, 3, 1), by_adversary(trie, 3, 1, BYPASS))
+        worst = Fraction(0)
+        for cycle in itertools.product(trie.strings, repeat=4):
+            cache = Cache(trie, 3, deepest_first)
+            misses = [sum(cache.access(string).misses for string in cycle) for _ in range(4)]
+            totals = [belady(trie, 1, cycle * times, BYPASS).misses for times in range(5)]
+            if misses[2] == misses[3] > 0:
+                worst = max(worst, Fraction(misses[3], totals[4] - totals[3]))
+        self.assertEqual(worst, 1)
 
     def test_the_claim_with_smaller_bounds(self) -> None:
         with mock.patch.object(module, "NODES", 4):
