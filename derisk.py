@@ -28,7 +28,7 @@ from src.page.commandline import (
 )
 from src.policies.scores import described, make_policy
 from src.radixcache import Optimum, Rule, Trie
-from src.walks.adversary import attack, small_tries
+from src.walks.adversary import attack, small_tries, worst_case
 from src.walks.every_length import request_names
 from src.walks.exhaustive import Outgrown
 
@@ -121,6 +121,9 @@ def pre_registered(options: argparse.Namespace) -> int:
             misses = f"{shown['lru_misses']}/{shown['optimum_misses']} = {ratio}"
             rows.append([*row, misses, " ".join(shown["sequence"])])
     print(table(["model", "optimum", "LRU / optimum", "first of the shortest sequences"], rows))
+    for model, trie in (("tree", Trie(universe.strings)), ("flat", Trie((one,) for one in universe.strings))):
+        for optimum in [options.optimum] if options.optimum else Optimum:
+            print(f"{model}, {optimum.value}: {worst_case(trie, universe.capacity, optimum)}")
     if options.optimum is None:
         print(explain(found["measured"]))
     if options.show:

@@ -9,14 +9,17 @@ from pathlib import Path
 
 from src.claims import show
 from src.claims.all_lengths import every_length_claim
+from src.claims.augmentation import augmentation
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
 from src.claims.engines import engines
 from src.claims.picture import rule_picture
 from src.claims.preregistration import preregistration
+from src.claims.reduction import reduction
 from src.claims.report import report
 from src.claims.study import study
 from src.claims.theorems import theorems
+from src.claims.width import width_claim
 from src.claims.without_rule import policies
 from src.page.chart import Series, chart
 from src.page.commandline import (
@@ -116,6 +119,9 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["policies"] = policies(trie)
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
+    results["reduction"] = reduction(trie, progress.say)
+    results["width"] = width_claim(trie, progress.say)
+    results["augmentation"] = augmentation(progress.say)
     progress.say("engines")
     results["engines"] = engines(trie)
     return {"preregistration": preregistration(results), **results}

@@ -4,14 +4,8 @@ A policy is a function from the facts of a cached block to a sortable score.  Th
 tie the least recently used block goes, then the deeper one.  Nothing else knows the policies: to add one, write its
 function and its line in `REGISTRY`.  The source is SGLang's page on radix cache eviction policies.
 
-When the leaf-only rule is free (the theorem).  Let no cached block's score exceed its cached parent's.  Then
-unconstrained eviction with ties to the deeper block never targets an interior block.
-Proof.  Let a cached block have a cached child.  The child's score is not higher; its last access is not later, as a
-request refreshes whole paths; and it is deeper.  So it precedes its parent in the order (score, last access, deeper
-first), and it can go if its parent can, since a lock on it would be a lock on its whole path.  So a block with a
-cached child is never first.
-Hence an interior eviction certifies that some cached block scores higher than its parent.  The converse is not
-claimed: the order can be violated where no eviction ever sees it.
+While no cached block's score exceeds its cached parent's, the leaf-only rule is free: unconstrained eviction with ties
+to the deeper block never targets an interior block.  Proof: results/PROOFS.md, "Neutrality".
 
 Which policies keep the order in this model.  A request that reaches a child reaches its parent, at the same time
 and with the same priority, and a parent is cached whenever its child is, so it was created no later:

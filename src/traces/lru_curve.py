@@ -5,16 +5,7 @@ first.  Leaf-only LRU of K blocks, cold at the start, holds after each request e
 or all of them if there are fewer.  So it holds a block at K if and only if it does at every larger capacity, and it
 hits a requested block if and only if the block's place in the stack (from 1) is at most K.
 
-Proof, by induction.  Let S be the set held, the first K of the stack, and let P be the next path.  The new stack is P,
-first block first, then the blocks not on P in the order they had; of those, the blocks of S - P come first.  The cache
-brings P in, to S + P, and evicts the oldest block off P, of equal ones the deeper, which is the last one of
-S - P in the stack, until K blocks are left.
-* If P has at most K blocks, P and the first K - |P| blocks of S - P are left, or all of them if they are fewer.  In the
-  first case these are the first K of the new stack.  In the second |S + P| <= K; then either S has fewer than K blocks,
-  so it is all that was requested before, and S + P is the whole new stack; or S has K blocks, and S + P = S is
-  again the first K of the new stack.
-* If P has more than K blocks, all of S - P goes, then the tail of P, and the first K of P are left: the first K again.
-The victims are leaves, as a cached child is no later than its parent, and deeper.
+Proof: results/PROOFS.md, "What LRU holds".
 
 What requests in flight lock is not part of this: the curve is that of a path locked while it is served.
 """

@@ -17,23 +17,13 @@ Groups = tuple[tuple[int, int], ...]
 class TraceOptimum:
     """The exact optimum on a trace, at any capacity: the blocks whose next use is furthest away go first (Belady 1966).
 
-    The proof in `src.radixcache.belady` is for paths that fit; the next paragraph extends it.  Which of the blocks with
-    the same next use go does not change the hits: if it is request n, they all lie on its path, and any m of them that
-    remain are m hits; if there is none, none is hit.  So it is enough to count how many blocks are held for each coming
-    request, and evicting the deeper of equals, which keeps the set ancestor-closed, is always possible.  On a path the
-    next uses never decrease with depth, as a request for a child reaches its parent; a path has few distinct ones.
+    It is enough to count how many blocks are held for each coming request; on a path the next uses never decrease with
+    depth, and a path has few distinct ones.  A path longer than the capacity leaves what the optimum likes under
+    `BYPASS`, and its first K blocks under `LOCKED`.  Proofs: results/PROOFS.md, "The optimum on a trace".
 
-    A path longer than the capacity.  While a request is served the cache holds what it held and the whole path, and
-    afterwards at most K blocks of these.  Under `BYPASS` these may be any, and the proof never used that the path fits.
-    Under `LOCKED` they are the first K of the path and nothing else.  So there is nothing to choose, and
-    the proof's C' ends at such a request: with x in place of y it pays no more than C, since x is requested if y is,
-    and the two then hold the same.  Either way a request hits at most the K blocks that were held.
-
-    Both are upper bounds, but not of the same policies.  A policy whose path is locked only while it is served ends
-    each request as `LOCKED` demands, so it hits no more than that optimum.  The optimum is not bound by the locks of
-    requests in flight, which forbid evictions; but they may keep a request's tail out of the cache, and `LOCKED` must
-    hold it.  With such locks only `BYPASS` bounds a policy, as it bounds everything.  With K = 2 and one request in
-    flight LRU hits both blocks at the end of ab, c, ab, as c finds no room; `LOCKED` must hold c and hits one.
+    Both are upper bounds, but not of the same policies: without requests in flight `LOCKED` bounds every policy, with
+    them only `BYPASS` does.  With K = 2 and one request in flight LRU hits both blocks at the end of ab, c, ab, as c
+    finds no room; `LOCKED` must hold c and hits one.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -53,10 +43,6 @@ class TraceOptimum:
         """Return the most blocks that a cache of K blocks can hit.  It never falls as K grows.
 
         Raises ValueError for a capacity below 1.  Cost: O(groups · log requests).
-
-        It never falls.  Let S be the sets of a schedule for K.  For K + 1 there is one whose sets contain these and
-        hence hits no less: S itself, except under `LOCKED` after a path longer than K, which leaves its first K + 1
-        blocks; the one block more is dropped at the next request, unless that is such a path too.
         """
         check_capacity(capacity)
         held = _Held(self.never)

@@ -13,6 +13,7 @@ from src.page.chart import Series, chart
 from src.page.commandline import printable, table
 from src.radixcache import Optimum
 from src.traces.comparison import FINE, AtCapacity, Comparison, preferred
+from src.width import width_curve
 
 
 def as_text(found: Comparison) -> str:
@@ -29,7 +30,7 @@ def as_text(found: Comparison) -> str:
             "The gap runs from nothing to the bypassing optimum.  Where paths in flight keep the end of a path out of\n"
             "the cache the locked one must hold it, so only the bypassing one bounds every policy."
         )
-    return "\n".join([*head(found), "", table(header, rows), "", *sentences, scale]) + "\n"
+    return "\n".join([*head(found), "", table(header, rows), "", *sentences, scale, *worst_case(found)]) + "\n"
 
 
 def head(found: Comparison) -> Iterator[str]:
@@ -60,6 +61,20 @@ def sentence(found: Comparison, row: AtCapacity) -> str:
     if not row.hits["lru"]:
         return f"{share}; LRU hits nothing."
     return f"{share}, which matches LRU with {counted(row.matching, 'block')}."
+
+
+def worst_case(found: Comparison) -> Iterator[str]:
+    """Yield the width of the trace's trie at K + 1 blocks, for the capacities that do not hold all of it."""
+    curve = width_curve(found.trace.parent)
+    rows = [(row.capacity, *curve.between(row.capacity + 1)) for row in found.rows]
+    widths = [
+        f"{upper:,} at {capacity:,}" if lower == upper else f"{lower:,} to {upper:,} at {capacity:,}"
+        for capacity, lower, upper in rows
+        if capacity < len(found.trace.parent)
+    ]
+    if widths and not found.in_flight:  # the theorem is for LRU that locks the path in service alone
+        yield "LRU misses at most w times what the bypassing optimum misses, w being the trie's width at K + 1 blocks:"
+        yield "; ".join(widths) + "."
 
 
 def as_json(found: Comparison, options: argparse.Namespace) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """All sequences up to a length, and all lengths at once: caches and the optimum as finite machines.
 
 May import the model and the policies.  Start with `exhaustive` (machines, and walks over all sequences with shared
-states), then `lru_machine`, `policy_machine` and `work_function` (what the machines are).  `beside_optimum` puts two of
-them side by side, `symmetry` merges states, `cycles` and `every_length` settle all lengths, `forests` lists every small
-trie, `adversary` searches for a policy's worst ratio.
+states), then `lru_machine`, `policy_machine`, `flat_machine` and `work_function` (the machines).  `beside_optimum` puts
+two of them side by side, `symmetry` merges states, `cycles` and `every_length` settle all lengths, `forests` lists
+every small trie, `adversary` searches for a policy's worst ratio.
 """

@@ -13,6 +13,7 @@ from src.walks.every_length import EveryLength, Supremum, condensed, policy_ever
 from src.walks.exhaustive import Outgrown, Worst, worst_ratio
 from src.walks.forests import forest_trie, forests
 from src.walks.policy_machine import PolicyMachines, with_policy
+from src.width import price, width
 
 DEFAULT_LENGTH = 5
 
@@ -45,6 +46,8 @@ class Attack:
         """Return the findings for a reader."""
         tries = f"{self.tries} tries" if self.tries > 1 else f"strings {_listed(self.trie)}"
         lines = [f"policy {self.policy}, {tries}, K = {self.capacity}, {self.optimum.value} optimum"]
+        if self.tries == 1 and self.trie:
+            lines.append(worst_case(self.trie, self.capacity, self.optimum))
         if self.worst is not None:
             misses, best = self.worst.tally
             ratio = f"{misses}/{best} = {self.worst.ratio}"
@@ -106,7 +109,18 @@ class Attack:
         return condensed(request_names(sequence, self.priorities))
 
     def _on(self, trie: Trie | None) -> list[str]:
-        return [f"  on strings {_listed(trie)}"] if self.tries > 1 else []
+        if trie is None or self.tries == 1:
+            return []
+        return [f"  on strings {_listed(trie)}", f"  {worst_case(trie, self.capacity, self.optimum)}"]
+
+
+def worst_case(trie: Trie, capacity: int, optimum: Optimum) -> str:
+    """Return what the width of a trie says of LRU over all lengths.  It is exact where every block ends a string."""
+    if capacity >= len(trie):
+        return "all blocks fit: every policy misses as little as the optimum"
+    leaves = width(trie.parent, capacity + 1)
+    exactly = "exactly" if len(trie.strings) == len(trie) else "at most"
+    return f"width {leaves} at K + 1 blocks: LRU's ratio over all lengths is {exactly} {price(leaves, optimum)}"
 
 
 def _listed(trie: Trie | None) -> str:

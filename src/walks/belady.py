@@ -13,20 +13,8 @@ def belady(trie: Trie, capacity: int, sequence: Sequence[String], optimum: Optim
     The source is Belady 1966; unused blocks have their next use at infinity.  Raises ValueError as `check_fits` does.
     Cost: O(length · blocks).
 
-    The victims are leaves.  A request for a child's string uses the parent too, so a parent's next use is never
-    later than its child's; where the two are equal the child is deeper.  So a child always goes before its parent
-    (under `LOCKED` the candidates, all cached blocks off the path, contain a block's descendants when they contain it).
-
-    It is optimal, even among caches that may hold any set of blocks.  Let B be this schedule and C any schedule that
-    agrees with B before request t and holds the set C_t != B_t after it.  Holding more never hurts (the surplus can be
-    dropped when room is needed), so let |C_t| = |B_t|; choose x in B_t - C_t and y in C_t - B_t.  B evicted y and kept
-    x, both evictable, so x is used no later than y.  Let C' be C with x in place of y, until the first of these:
-    (1) C drops y: C' drops x, and both hold the same set at the same cost.
-    (2) x is requested: C misses x, C' does not.  If y is requested too, C' misses y and the costs are equal, and both
-        have seen x and y, so C' can go on as C.  If not, C' is one miss ahead; it holds C's set without y until C
-        drops y or y is requested, which costs C' that one miss.
-    Before that neither x nor y is requested, so C' holds every locked path that C holds.  Hence C' costs no more than
-    C and agrees with B on one more block of C_t; repeating this, then for later t, turns C into B at no cost.
+    The victims are leaves, and no cache does better, not even one that may hold any set of blocks.
+    Proof: results/PROOFS.md, "The offline optimum".
     """
     check_fits(trie, capacity, optimum)
     never = len(sequence)

@@ -174,12 +174,14 @@ def lru_beside_optimum(
     return BesideOptimum(policy or lru_machine(trie, capacity), work, trie.strings, move, merge)
 
 
-def policy_beside_optimum(policy: PolicyMachines, optimum: Optimum, merge: bool = True) -> BesideOptimum:
-    """Return a policy, under the leaf-only rule, beside the optimum."""
+def policy_beside_optimum(
+    policy: PolicyMachines, optimum: Optimum, merge: bool = True, capacity: int | None = None
+) -> BesideOptimum:
+    """Return a policy, under the leaf-only rule, beside the optimum of a capacity, of the policy's own if not given."""
 
     def move(state: CacheState, permutation: Permutation) -> CacheState:
         return state._replace(blocks=tuple(sorted((permutation[block], facts) for block, facts in state.blocks)))
 
-    work = WorkFunction(policy.trie, policy.capacity, optimum)
+    work = WorkFunction(policy.trie, capacity or policy.capacity, optimum)
     strings = [policy.string(request) for request in policy.requests]
     return BesideOptimum(policy.machine(), work, strings, move, merge)

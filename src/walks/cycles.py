@@ -174,11 +174,11 @@ class LongestWalks:
     """Longest walks from the start under b·misses - a·(optimum's misses), for the ratio a/b (Bellman 1958; Ford 1956).
 
     `cycle` is a cycle of positive weight, or None; then `length` holds the weight of a heaviest walk to each state
-    and `best` that of a heaviest walk of at least one edge, which ends with the edge `end`.
+    and `best` that of a heaviest walk of at least one edge, which ends with the edge `end`.  `ratio` is a/b.
     """
 
     def __init__(self, graph: Graph, ratio: Fraction) -> None:
-        self._ratio = ratio
+        self.ratio = ratio
         self._edges = graph.edges
         triples = [(edge.source, edge.target, self.weight(edge)) for edge in graph.edges]
         lightest = min([0, *(weight for _, _, weight in triples)])
@@ -191,7 +191,7 @@ class LongestWalks:
 
     def weight(self, edge: Edge) -> int:
         """Return an edge's weight."""
-        return self._ratio.denominator * edge.misses - self._ratio.numerator * edge.optimum_misses
+        return self.ratio.denominator * edge.misses - self.ratio.numerator * edge.optimum_misses
 
     def _relax(self, triples: Sequence[tuple[int, int, int]]) -> list[Edge] | None:
         length, came = self.length, self._came

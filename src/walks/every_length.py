@@ -121,17 +121,19 @@ def _settled(graph: Graph, limit: Fraction, ratio: Fraction, walks: LongestWalks
     attaining = None
     if walks.best == 0:
         attaining = shortest_walk(tight, 0, {state for state, length in enumerate(walks.length) if length == 0})
-    if ratio > limit:
-        shown = _witness(graph, attaining or [], [])
-    else:
-        shown = _witness(graph, *shortest_lasso(graph, [edge for out in tight for edge in out]))
-    return Supremum(ratio, ratio > limit, len(attaining) if attaining else None, shown, graph.states)
+    shown = (attaining or [], []) if ratio > limit else _tight_lasso(graph, walks)
+    found = len(attaining) if attaining else None
+    return Supremum(ratio, ratio > limit, found, _witness(graph, *shown), graph.states)
 
 
-def bounded_by(graph: Graph, ratio: Fraction) -> bool:
-    """Return whether no sequence of any length from the start has a larger ratio.  Cost: as one candidate above."""
-    walks = LongestWalks(graph, ratio)
-    return walks.cycle is None and walks.best <= 0
+def limit(graph: Graph) -> tuple[Fraction, Witness]:
+    """Return the largest ratio of a cycle, the ratio that long sequences can keep up, with such a cycle.
+
+    Where finite sequences exceed every cycle, this is what is left when an additive constant is allowed.  Some cycle
+    must have a miss, and none may be unbounded.  Cost: as that of `supremum`.
+    """
+    ratio, walks = _improved(graph, Fraction(0), lambda walks: walks.cycle or [])
+    return ratio, _witness(graph, *_tight_lasso(graph, walks))
 
 
 def _tight(graph: Graph, walks: LongestWalks) -> list[list[Edge]]:
@@ -141,6 +143,11 @@ def _tight(graph: Graph, walks: LongestWalks) -> list[list[Edge]]:
         if walks.length[edge.source] + walks.weight(edge) == walks.length[edge.target]:
             outgoing[edge.source].append(edge)
     return outgoing
+
+
+def _tight_lasso(graph: Graph, walks: LongestWalks) -> tuple[list[Edge], list[Edge]]:
+    """Return a shortest walk and cycle, the cycle having the ratio of the walks, the largest of all cycles."""
+    return shortest_lasso(graph, [edge for out in _tight(graph, walks) for edge in out])
 
 
 def _witness(graph: Graph, prefix: Sequence[Edge], cycle: Sequence[Edge]) -> Witness:

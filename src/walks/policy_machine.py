@@ -36,10 +36,8 @@ class PolicyMachines:
     Serving raises DependsOnMore when the score turns out to depend on something else.
 
     Where the score is the number of hits, states never close.  With `saturate`, hits are then counted up to that number
-    only, and a request is left out (Saturated) if it evicts a block that has so many.  What is left is true of the
-    policy: each victim had fewer hits than the limit, so it precedes the blocks at the limit whatever their true
-    numbers are, and among blocks below the limit the numbers are true.  So every walk is a run of the policy, though
-    not every run is a walk.
+    only, and a request is left out (Saturated) if it evicts a block that has so many.  Every walk that is left is a run
+    of the policy, though not every run is a walk.  Proof: results/PROOFS.md, "Hits counted up to a number".
     """
 
     def __init__(

@@ -13,13 +13,10 @@ class WorkFunction:
     A state lists these numbers, less their minimum, for the sets of at most K blocks (smaller sets first).  The
     least misses for the requests so far are the sum of the `growth` of the steps, the growth of that minimum.
 
-    Here the optimum may also fetch, at one miss a block, blocks that nobody requested; it may drop blocks at any
-    time, except that a locked optimum holds the path at the moment at which it is served.  Fetching ahead never helps:
-    let the lazy schedule hold of each set T only the blocks that a request has used since they were last fetched.  It
-    is ancestor-closed (a request that used a block used its ancestors, and they stayed in T as long as the block did),
-    holds no more than T, and pays for a fetched block when it is first used and never if it is not.  Thanks to
-    fetching the numbers of a state are bounded: T costs at most |T| more than the cheapest set.  So there are finitely
-    many states.
+    Here the optimum may also fetch, at one miss a block, blocks that nobody requested, which never helps; it may drop
+    blocks at any time, except that a locked optimum holds the path at the moment at which it is served.  Thanks to
+    fetching T costs at most |T| more than the cheapest set, so there are finitely many states.
+    Proof: results/PROOFS.md, "Fetching ahead".
 
     Cost of a step: O(sets · blocks).  Raises ValueError as `check_fits` does.
     """

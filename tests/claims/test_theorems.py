@@ -76,6 +76,17 @@ class Theorems(unittest.TestCase):
             self.assertEqual(costs, [(one.misses, one.optimum_misses)] * ROUNDS)
             self.assertEqual(Fraction(*costs[0]), expected)
 
+    def test_five_policies_have_no_bound_from_two_blocks_on(self) -> None:
+        """The sequence of the proof: two strings in turn miss every time, and the locked optimum holds both."""
+        before = {"lfu": 2, "slru": 3, "priority": 1, "mru": 1, "filo": 1}
+        for capacity, (name, times) in itertools.product((2, 3, 4), before.items()):
+            trie = star(capacity + 1)
+            *first, one, other = trie.strings
+            prefix = [(string, int(name == "priority")) for string in first for _ in range(times)]
+            prefix += [(one, 0), (other, 0)]
+            costs = round_costs(name, trie, capacity, LOCKED, prefix, [(one, 0), (other, 0)])
+            self.assertEqual(costs, [(2, 0)] * ROUNDS, (name, capacity))
+
     def test_the_cases(self) -> None:
         for nodes in range(1, 7):
             found = [
@@ -127,7 +138,7 @@ class Theorems(unittest.TestCase):
         for model, rows in largest.items():
             self.assertEqual(found["largest_ratio"][model], {k: str(ratio) for k, ratio in rows.items()})
         self.assertEqual(fifo_sweep(3, lambda *_: Fraction(1, 2))["cases_above_lrus_bound"], found["cases"])
-        self.assertGreater(fifo_sweep(3, score=make_policy("mru"))["unbounded_cases"], 0)
+        self.assertGreater(fifo_sweep(3, policy="mru")["unbounded_cases"], 0)
 
     def test_the_sweep_of_the_offline_optimum(self) -> None:
         instances = sum(len(trie) ** 3 for trie, _, _ in small_cases(3))

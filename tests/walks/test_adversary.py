@@ -10,7 +10,7 @@ from src.policies.cache import Cache
 from src.policies.facts import Facts, PolicyError, Score
 from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Optimum, Trie, UnrestrictedBelady
-from src.walks.adversary import DEFAULT_LENGTH, Attack, attack, small_tries
+from src.walks.adversary import DEFAULT_LENGTH, Attack, attack, small_tries, worst_case
 from tests.helpers import STUDY
 
 
@@ -49,8 +49,17 @@ class Bounded(unittest.TestCase):
         self.assertEqual(found.priorities, (0, 1))
         assert found.settled is not None
         self.assertIsNone(found.settled.result.ratio)
-        self.assertIn(":1", found.lines()[4])
+        self.assertIn(":1", found.lines()[5])
         self.assertEqual(on_study(make_policy("lru")).priorities, (0,))
+
+    def test_the_width_beside_the_ratio(self) -> None:
+        """Exact where every block ends a string, a bound where not, nothing to say where all blocks fit."""
+        said = "width 3 at K + 1 blocks: LRU's ratio over all lengths is "
+        self.assertEqual(worst_case(STUDY, 3, Optimum.BYPASS), said + "exactly 3")
+        self.assertEqual(worst_case(STUDY, 3, Optimum.LOCKED), said + "exactly 2")
+        self.assertEqual(worst_case(Trie(("aa", "bb", "cc")), 2, Optimum.BYPASS), said + "at most 3")
+        self.assertIn("all blocks fit", worst_case(STUDY, 6, Optimum.BYPASS))
+        self.assertIn(said + "exactly 3", on_study(make_policy("lru")).lines())
 
     def test_outgrown(self) -> None:
         found = on_study(make_policy("lru"), length=5, most=200)
