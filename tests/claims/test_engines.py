@@ -122,8 +122,10 @@ class ShallowLru(unittest.TestCase):
             sequence = random_sequence(chance, trie, 30)
             store = Store(capacity)
             for string, step in zip(sequence, serve_lru(trie, capacity, sequence, Rule.SHALLOW).steps):
-                path = trie.path(string)
-                self.assertEqual(len(path) - store.serve(path).hits, step.misses, (trie.strings, capacity, sequence))
+                path, before = trie.path(string), store.cached()
+                served = store.serve(path)
+                self.assertEqual(len(path) - served.hits, step.misses, (trie.strings, capacity, sequence))
+                self.assertLessEqual(set(path[served.hits :]) & before, set(served.victims))
                 held = store.cached()
                 orphans += sum(trie.parent[block] not in held | {ROOT} for block in held)
         self.assertGreater(orphans, 300)
