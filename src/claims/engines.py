@@ -18,9 +18,12 @@ from src.engines.engine import Engine, Served
 from src.engines.sglang import LRU, Behaviour, SGLang
 from src.engines.store import Store
 from src.engines.vllm import VLLM
-from src.radixcache import LastAccess, Path, Rule, String, Trie, as_set, lru_access, names
-from src.walks.exhaustive import Machine, Tally, distribution, shortest_sequence
+from src.radixcache import LastAccess, Optimum, Rule, String, Trie, as_set, lru_access, names
+from src.walks.beside_optimum import lru_beside_optimum
+from src.walks.every_length import explore, supremum
+from src.walks.exhaustive import Machine, Tally, distribution, shortest_sequence, side_by_side
 from src.walks.lru_machine import lru_step, ranks
+from src.walks.work_function import optimum_machine
 
 WITNESS_LENGTH = 6
 
@@ -48,7 +51,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-class Beside(NamedTuple):
+class EngineTally(NamedTuple):
     """What an engine did beside leaf-only LRU: the tally of one request, and by addition of a sequence.
 
     `extra` are its misses beyond those of leaf-only LRU (negative: fewer); `unequal` counts requests with more or fewer
@@ -75,37 +78,57 @@ def interior_evictions(trie: Trie, held: set[int], served: Served) -> int:
     return interior
 
 
-def beside_lru(trie: Trie, capacity: int, kind: Kind, rule: Rule = Rule.LEAF_ONLY) -> Machine:
-    """Return an engine with leaf-only LRU, or LRU under another rule, beside it; the tallies are Besides.
+class Steps:
+    """An engine's steps between canonical states.  For each state one engine is kept that is in it, and copied to be
+    served."""
 
-    States are canonical.  For each of the engine's one engine is kept that is in it, and copied to be served.
-    """
-    cold = kind.make(capacity)
-    known: dict[Hashable, Engine] = {kind.state(cold): cold}
-    lru = cache(lambda state, string: lru_step(trie, capacity, state, string, rule))
+    def __init__(self, trie: Trie, capacity: int, kind: Kind) -> None:
+        self.trie, self.kind = trie, kind
+        cold = kind.make(capacity)
+        self.start = kind.state(cold)
+        self._known: dict[Hashable, Engine] = {self.start: cold}
+        self.serve = cache(self._serve)
 
-    @cache
-    def serve(state: Hashable, path: Path) -> tuple[Hashable, Served, int]:
-        engine = copy.deepcopy(known[state])
+    def _serve(self, state: Hashable, string: String) -> tuple[Hashable, Served, int]:
+        """Return the state after a request, what the request did, and its interior evictions."""
+        engine = copy.deepcopy(self._known[state])
         held = engine.cached()
+        path = self.trie.path(string)
         served = engine.serve(path)
         engine.release(path)
-        after = kind.state(engine)
-        known.setdefault(after, engine)
-        return after, served, interior_evictions(trie, held, served)
+        after = self.kind.state(engine)
+        self._known.setdefault(after, engine)
+        return after, served, interior_evictions(self.trie, held, served)
+
+
+def beside_lru(trie: Trie, capacity: int, kind: Kind, rule: Rule = Rule.LEAF_ONLY) -> Machine:
+    """Return an engine with leaf-only LRU, or LRU under another rule, beside it; the tallies are EngineTallies."""
+    steps = Steps(trie, capacity, kind)
+    lru = cache(lambda state, string: lru_step(trie, capacity, state, string, rule))
 
     def step(states: tuple[LastAccess, Hashable], string: String) -> tuple[tuple[LastAccess, Hashable], Tally]:
-        path = trie.path(string)
         times, plain = lru(states[0], string)
-        after, served, interior = serve(states[1], path)
-        extra = len(path) - served.hits - plain.misses
+        after, served, interior = steps.serve(states[1], string)
+        extra = len(string) - served.hits - plain.misses
         other = list(served.victims) != victims(plain)
-        return (times, after), Beside(extra, int(extra != 0), int(other), interior)
+        return (times, after), EngineTally(extra, int(extra != 0), int(other), interior)
 
-    return Machine(((0,) * len(trie), kind.state(cold)), trie.strings, len(Beside._fields), step)
+    return Machine(((0,) * len(trie), steps.start), trie.strings, len(EngineTally._fields), step)
 
 
-class Row(NamedTuple):
+def beside_optimum(trie: Trie, capacity: int, kind: Kind, optimum: Optimum) -> Machine:
+    """Return an engine with the optimum beside it; the tallies are (misses, least misses)."""
+    steps = Steps(trie, capacity, kind)
+
+    def step(state: Hashable, string: String) -> tuple[Hashable, Tally]:
+        after, served, _ = steps.serve(state, string)
+        return after, (len(string) - served.hits,)
+
+    engine = Machine(steps.start, trie.strings, 1, step)
+    return side_by_side(engine, optimum_machine(trie, capacity, optimum))
+
+
+class EngineRow(NamedTuple):
     """An engine's row: instances; those with more and with fewer misses, with as many at each request, and with the
     same decisions; interior evictions over all instances, and the instances that have one."""
 
@@ -118,23 +141,23 @@ class Row(NamedTuple):
     instances_with_interior_evictions: int
 
 
-def beside(trie: Trie, kind: Kind, length: int = ONLINE_LENGTH, rule: Rule = Rule.LEAF_ONLY) -> Row:
+def beside(trie: Trie, kind: Kind, length: int = ONLINE_LENGTH, rule: Rule = Rule.LEAF_ONLY) -> EngineRow:
     """Return an engine's row over all sequences of exactly `length` requests and both capacities."""
-    row = Row(*[0] * len(Row._fields))
+    row = EngineRow(*[0] * len(EngineRow._fields))
     for capacity in CAPACITIES:
         for tally, count in distribution(beside_lru(trie, capacity, kind, rule), length).items():
-            one = Beside(*tally)
+            one = EngineTally(*tally)
             alike = one.unequal == 0, one.other == 0
-            seen = Row(1, one.extra > 0, one.extra < 0, *alike, one.interior, one.interior > 0)
-            row = Row(*(known + count * more for known, more in zip(row, seen)))
+            seen = EngineRow(1, one.extra > 0, one.extra < 0, *alike, one.interior, one.interior > 0)
+            row = EngineRow(*(known + count * more for known, more in zip(row, seen)))
     return row
 
 
-def smallest(trie: Trie, kind: Kind, holds: Callable[[Beside], bool]) -> dict[str, Any] | None:
+def smallest(trie: Trie, kind: Kind, holds: Callable[[EngineTally], bool]) -> dict[str, Any] | None:
     """Return a smallest sequence of which something holds, replayed: the smallest capacity first, then the shortest."""
     for capacity in CAPACITIES:
         machine = beside_lru(trie, capacity, kind)
-        sequence = shortest_sequence(machine, WITNESS_LENGTH, lambda tally: holds(Beside(*tally)))
+        sequence = shortest_sequence(machine, WITNESS_LENGTH, lambda tally: holds(EngineTally(*tally)))
         if sequence is not None:
             return replayed(trie, capacity, kind, sequence)
     return None
@@ -165,7 +188,7 @@ def shown_step(trie: Trie, misses: int, evicted: Sequence[int], cached: int) -> 
     return {"misses": misses, "evicted": list(map(trie.label, evicted)), "cached": trie.labels(cached)}
 
 
-TELL_APART: dict[str, Callable[[Beside], bool]] = {
+TELL_APART: dict[str, Callable[[EngineTally], bool]] = {
     "other_decisions": lambda one: one.other > 0,
     "more_misses": lambda one: one.extra > 0,
     "fewer_misses": lambda one: one.extra < 0,
@@ -173,21 +196,55 @@ TELL_APART: dict[str, Callable[[Beside], bool]] = {
 }
 
 
+class Worst(NamedTuple):
+    """An engine's worst ratio to the optimum over all lengths, and requests that approach it: a prefix, then a cycle
+    over and over, of which one round costs so many misses."""
+
+    ratio: str
+    prefix: list[str]
+    cycle: list[str]
+    misses: int
+    optimum_misses: int
+
+
+def worst(trie: Trie, capacity: int, kind: Kind, optimum: Optimum) -> Worst:
+    """Return an engine's worst ratio.  Its states under LRU are finitely many, so the graph closes."""
+    found = supremum(explore(beside_optimum(trie, capacity, kind, optimum)))
+    ratio = "unbounded" if found.ratio is None else str(found.ratio)
+    shown = found.witness
+    return Worst(ratio, names(shown.prefix), names(shown.cycle), shown.misses, shown.optimum_misses)
+
+
 def engines(trie: Trie) -> Claim:
-    """Every engine's row, and smallest sequences that tell SGLang and the store from the model.
+    """Every engine's row and worst ratios, and smallest sequences that tell SGLang and the store from the model.
 
     Three theorems are checked: vLLM is the model, SGLang without its two behaviours is, and the store misses what
     unconstrained LRU misses that takes the shallower one of equally old blocks.  See `results/PROOFS.md`.
     """
-    measured: dict[str, Any] = {name: beside(trie, kind)._asdict() for name, kind in KINDS.items()}
+    measured: dict[str, Any] = {}
+    cycles: dict[str, Any] = {}
+    for name, kind in KINDS.items():
+        ratios = {
+            optimum.value: {str(capacity): worst(trie, capacity, kind, optimum) for capacity in CAPACITIES}
+            for optimum in Optimum
+        }
+        measured[name] = {**beside(trie, kind)._asdict(), "worst_ratio": only_ratios(ratios)}
+        cycles[name] = {key: {at: one._asdict() for at, one in each.items()} for key, each in ratios.items()}
     shallow = beside(trie, KINDS["store"], rule=Rule.SHALLOW)
     measured["store_beside_shallow_lru"] = {"instances": shallow.instances, "same_misses": shallow.same_misses}
     witnesses: dict[str, Any] = {}
     for name in ("sglang", "store"):
         found = {what: smallest(trie, KINDS[name], holds) for what, holds in TELL_APART.items()}
-        witnesses[name] = {what: one for what, one in found.items() if one}
+        witnesses[name] = {"worst_ratio": cycles[name], **{what: one for what, one in found.items() if one}}
+    lru = {
+        optimum.value: {
+            str(capacity): str(supremum(explore(lru_beside_optimum(trie, capacity, optimum))).ratio)
+            for capacity in CAPACITIES
+        }
+        for optimum in Optimum
+    }
     every = shallow.instances
-    model = {"more_misses": 0, "fewer_misses": 0, "same_decisions": every, "interior_evictions": 0}
+    model = {"more_misses": 0, "fewer_misses": 0, "same_decisions": every, "interior_evictions": 0, "worst_ratio": lru}
     return claim(
         {**online_parameters(trie), "witness_length": WITNESS_LENGTH},
         measured,
@@ -199,3 +256,8 @@ def engines(trie: Trie) -> Claim:
         },
         witnesses=witnesses,
     )
+
+
+def only_ratios(ratios: dict[str, dict[str, Worst]]) -> dict[str, dict[str, str]]:
+    """Return the ratios without their witnesses."""
+    return {key: {capacity: one.ratio for capacity, one in each.items()} for key, each in ratios.items()}

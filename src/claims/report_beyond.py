@@ -126,25 +126,34 @@ def smaller_optimum(claim: Claim) -> str:
 
 def engines(claim: Claim) -> str:
     """Return the engines' rows, and the smallest sequences that tell them from leaf-only LRU."""
-    header = ["engine", "more misses", "fewer misses", "same decisions", "interior evictions"]
+    counts = ("more_misses", "fewer_misses", "same_decisions", "interior_evictions")
+    ratios = [(optimum.value, capacity) for optimum in Optimum for capacity in map(str, claim["parameters"]["capacities"])]
+    header = ["engine", *(key.replace("_", " ") for key in counts), *(f"ratio, K = {k}, {model}" for model, k in ratios)]
     rows = [
-        [ENGINES[name], *(row[key] for key in ("more_misses", "fewer_misses", "same_decisions", "interior_evictions"))]
-        for name, row in claim["measured"].items()
-        if name in ENGINES
+        [title, *(row[key] for key in counts), *(row["worst_ratio"][model][k] for model, k in ratios)]
+        for title, row in ((title, claim["measured"][name]) for name, title in ENGINES.items())
     ]
-    lines = []
-    for name, kinds in claim["witnesses"].items():
-        for kind, one in kinds.items():
-            lines.append(
-                f"* {ENGINES[name]}, {kind.replace('_', ' ')}: K = {one['capacity']}, {code(one['sequence'])},"
-                f" {one['misses']['engine']} misses, leaf-only LRU {one['misses']['block']}."
-            )
+    lines = [
+        f"* {ENGINES[name]}, {kind.replace('_', ' ')}: K = {one['capacity']}, {code(one['sequence'])},"
+        f" {one['misses']['engine']} misses, leaf-only LRU {one['misses']['block']}."
+        for name, kinds in claim["witnesses"].items()
+        for kind, one in kinds.items()
+        if kind != "worst_ratio"
+    ]
     fewer = claim["witnesses"]["sglang"]["fewer_misses"]
     return paragraphs(
         table(header, rows),
+        "The ratios are over all lengths.  Smallest sequences that tell the engines from leaf-only LRU:",
         "\n".join(lines),
         "Where whole nodes help, step by step:",
         schedule(fewer["schedule"], BLOCK_AND_ENGINE),
+        "On the Mooncake conversation trace ([mooncake_engines.json](mooncake_engines.json)) vLLM hits what leaf-only"
+        " LRU"
+        " hits at 2,000, 5,000 and 10,000 blocks. The study says that its result transfers to any radix prefix cache."
+        " It does to"
+        " vLLM, decision by decision; SGLang keeps the rule, but its whole nodes cost misses and its bounds are"
+        " others; the"
+        " flat store is the study's straw man itself.",
     )
 
 

@@ -5,18 +5,31 @@ from __future__ import annotations
 import itertools
 import random
 import unittest
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
-from src.claims.engines import KINDS, TELL_APART, Beside, Kind, Row, beside, interior_evictions, replayed, smallest
+from src.claims.engines import (
+    KINDS,
+    TELL_APART,
+    EngineRow,
+    EngineTally,
+    Kind,
+    beside,
+    interior_evictions,
+    replayed,
+    smallest,
+    worst,
+)
 from src.claims.online import CAPACITIES
 from src.engines.engine import Served, serve_all
 from src.engines.store import Store
-from src.radixcache import ROOT, Rule, Trie, serve_lru
+from src.radixcache import ROOT, Optimum, Rule, Trie, serve_lru
+from src.walks.belady import belady
 from tests.helpers import STUDY, claimed, random_sequence, random_universe
 
 
-def plain(capacity: int, kind: Kind, sequence: tuple[Any, ...], rule: Rule = Rule.LEAF_ONLY) -> Beside:
+def plain(capacity: int, kind: Kind, sequence: tuple[Any, ...], rule: Rule = Rule.LEAF_ONLY) -> EngineTally:
     """Return what an engine does beside LRU on one sequence, from a cold start."""
     engine = kind.make(capacity)
     extra = unequal = other = interior = 0
@@ -31,19 +44,19 @@ def plain(capacity: int, kind: Kind, sequence: tuple[Any, ...], rule: Rule = Rul
             held.remove(victim)
             interior += any(STUDY.parent[block] == victim for block in held)
         held = engine.cached()
-    return Beside(extra, unequal, other, interior)
+    return EngineTally(extra, unequal, other, interior)
 
 
-def all_plain(kind: Kind, length: int, rule: Rule = Rule.LEAF_ONLY) -> Iterator[Beside]:
+def all_plain(kind: Kind, length: int, rule: Rule = Rule.LEAF_ONLY) -> Iterator[EngineTally]:
     """Yield what an engine does on every sequence of a length, for both capacities."""
     for capacity in CAPACITIES:
         for sequence in itertools.product(STUDY.strings, repeat=length):
             yield plain(capacity, kind, sequence, rule)
 
 
-def row(found: list[Beside]) -> Row:
+def row(found: list[EngineTally]) -> EngineRow:
     """Return the row of some instances."""
-    return Row(
+    return EngineRow(
         len(found),
         sum(one.extra > 0 for one in found),
         sum(one.extra < 0 for one in found),
@@ -52,6 +65,13 @@ def row(found: list[Beside]) -> Row:
         sum(one.interior for one in found),
         sum(one.interior > 0 for one in found),
     )
+
+
+def totals(kind: Kind, capacity: int, optimum: Optimum, sequence: Sequence[str]) -> tuple[int, int]:
+    """Return the misses of an engine from a cold start, and the least misses."""
+    served = serve_all(kind.make(capacity), [(STUDY.path(one), 0) for one in sequence])
+    misses = sum(len(string) - one.hits for string, one in zip(sequence, served))
+    return misses, belady(STUDY, capacity, sequence, optimum).misses
 
 
 class Rows(unittest.TestCase):
@@ -91,7 +111,8 @@ class Witnesses(unittest.TestCase):
     def test_they_show_what_they_claim_and_none_is_smaller(self) -> None:
         for name, found in claimed("engines")["witnesses"].items():
             kind = KINDS[name]
-            for what, witness in found.items():
+            for what in TELL_APART.keys() & found.keys():
+                witness = found[what]
                 holds, capacity, sequence = TELL_APART[what], witness["capacity"], tuple(witness["sequence"])
                 self.assertEqual(witness, smallest(STUDY, kind, holds))
                 self.assertEqual(witness, replayed(STUDY, capacity, kind, sequence))
@@ -99,6 +120,33 @@ class Witnesses(unittest.TestCase):
                 for length in range(len(sequence)):
                     for shorter in itertools.product(STUDY.strings, repeat=length):
                         self.assertFalse(holds(plain(capacity, kind, shorter)), (name, what, shorter))
+
+    def test_the_worst_ratios(self) -> None:
+        """Round by round: the engine from a cold start, and the optimum by the furthest next use."""
+        found = claimed("engines")
+        for name in ("sglang", "store"):
+            for optimum in Optimum:
+                for capacity in CAPACITIES:
+                    one, key = worst(STUDY, capacity, KINDS[name], optimum), (optimum.value, str(capacity))
+                    shown, measured = (found[part][name]["worst_ratio"] for part in ("witnesses", "measured"))
+                    self.assertEqual(one._asdict(), shown[key[0]][key[1]])
+                    self.assertEqual(one.ratio, measured[key[0]][key[1]])
+                    self.assertEqual(Fraction(one.misses, one.optimum_misses), Fraction(one.ratio))
+                    before = totals(KINDS[name], capacity, optimum, [*one.prefix, *one.cycle * 2])
+                    after = totals(KINDS[name], capacity, optimum, [*one.prefix, *one.cycle * 3])
+                    self.assertEqual(
+                        (after[0] - before[0], after[1] - before[1]), (one.misses, one.optimum_misses), (name, one)
+                    )
+
+    def test_no_sequence_is_worse(self) -> None:
+        for name in ("sglang", "store"):
+            for optimum in Optimum:
+                limit = Fraction(worst(STUDY, 2, KINDS[name], optimum).ratio)
+                highest = Fraction(0)
+                for sequence in itertools.product(STUDY.strings, repeat=3):
+                    misses, least = totals(KINDS[name], 2, optimum, sequence)
+                    highest = max(highest, Fraction(misses, least))
+                self.assertTrue(1 <= highest <= limit, (name, highest, limit))
 
     def test_a_schedule(self) -> None:
         found = smallest(STUDY, KINDS["store"], TELL_APART["interior_eviction"])
@@ -122,8 +170,10 @@ class ShallowLru(unittest.TestCase):
             sequence = random_sequence(chance, trie, 30)
             store = Store(capacity)
             for string, step in zip(sequence, serve_lru(trie, capacity, sequence, Rule.SHALLOW).steps):
-                path = trie.path(string)
-                self.assertEqual(len(path) - store.serve(path).hits, step.misses, (trie.strings, capacity, sequence))
+                path, before = trie.path(string), store.cached()
+                served = store.serve(path)
+                self.assertEqual(len(path) - served.hits, step.misses, (trie.strings, capacity, sequence))
+                self.assertLessEqual(set(path[served.hits :]) & before, set(served.victims))
                 held = store.cached()
                 orphans += sum(trie.parent[block] not in held | {ROOT} for block in held)
         self.assertGreater(orphans, 300)

@@ -50,6 +50,13 @@ The store locks nothing and evicts a path from its first block on; what lies beh
         self.assertIn("Hits are counted as in SGLang's page.", out)
         self.assertIn("in flight: 2 requests before each request", out)
 
+    def test_the_other_cache_is_told_of_where_it_is_chosen(self) -> None:
+        out = in_process(
+            "small.jsonl", "--engine", "sglang", "--radix-eviction-policy", "tlru", "--capacity", "4",
+            "--radix-eviction-policy-config", '{"threshold": 3, "next_prompt_estimate": 1}',
+        )[1]  # fmt: skip
+        self.assertIn("  At 4 blocks tlru, unified: 3.\n", out)
+
     def test_bad_lines(self) -> None:
         Path("bad.jsonl").write_bytes(b"[]\n" + lines([[1]]))
         out = in_process("bad.jsonl", "--engine", "store", "--skip-bad-lines", "--capacity", "1")[1]

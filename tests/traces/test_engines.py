@@ -67,19 +67,20 @@ class Compared(unittest.TestCase):
 
     def test_each_part_of_the_price_is_seen(self) -> None:
         """Where a part is nothing, a run is left out; here it is made, and is nothing."""
-        seen = dict.fromkeys(("whole_nodes", "refreshed_rest", "remaining"), 0)
-        for seed in (0, 4):
+        seen = dict.fromkeys(("whole_nodes", "refreshed_rest", "remaining", "creation"), 0)
+        for seed, in_flight in ((0, 0), (6, 0), (4, 2)):
             trace = a_trace(seed)
-            for row in compared(trace, Setting(seed // 2), (5, 8, 14)).rows:  # 5: less than the longest path
+            for row in compared(trace, Setting(in_flight), (5, 14, 25)).rows:  # 5: less than the longest path
                 for name, parts in row.sglang.items():
                     seen["whole_nodes"] += parts.whole_nodes != 0
                     seen["refreshed_rest"] += parts.refreshed_rest != 0
                     seen["remaining"] += parts.remaining != 0
+                    seen["creation"] += name in ("fifo", "filo") and parts.remaining != 0 and not parts.total.refused
                     steps = [
                         SGLang(row.capacity, of_facts(POLICIES[name]), Behaviour(whole, fresh, False, True))
                         for whole, fresh in ((False, False), (True, False), (True, True))
                     ]
-                    single, whole, refreshed = (plain_hits(trace, engine, seed // 2)[0] for engine in steps)
+                    single, whole, refreshed = (plain_hits(trace, engine, in_flight)[0] for engine in steps)
                     self.assertEqual(parts.whole_nodes, single - whole, name)
                     self.assertEqual(parts.refreshed_rest, whole - refreshed, name)
         self.assertGreater(min(seen.values()), 0, seen)
