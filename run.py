@@ -12,6 +12,7 @@ from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
 from src.claims.study import study
 from src.claims.theorems import theorems
+from src.claims.whole_nodes import whole_nodes
 from src.claims.without_rule import policies
 from src.page.chart import Series, chart
 from src.page.commandline import (
@@ -89,6 +90,7 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["policies"] = policies(trie)
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
+    results["whole_nodes"] = whole_nodes(trie, progress.say)
     return results
 
 
