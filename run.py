@@ -10,6 +10,7 @@ from pathlib import Path
 from src.claims.all_lengths import every_length_claim
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
+from src.claims.online_optimum import online_optimum
 from src.claims.study import study
 from src.claims.theorems import theorems
 from src.claims.whole_nodes import whole_nodes
@@ -90,6 +91,7 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["policies"] = policies(trie)
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
+    results["online_optimum"] = online_optimum(trie, progress.say)
     results["whole_nodes"] = whole_nodes(trie, progress.say)
     return results
 
