@@ -11,6 +11,7 @@ from src.claims.all_lengths import every_length_claim
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
 from src.claims.online_optimum import online_optimum
+from src.claims.randomized import randomized
 from src.claims.study import study
 from src.claims.theorems import theorems
 from src.claims.whole_nodes import whole_nodes
@@ -93,6 +94,7 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["theorems"] = theorems(progress.say)
     results["online_optimum"] = online_optimum(trie, progress.say)
     results["whole_nodes"] = whole_nodes(trie, progress.say)
+    results["randomized"] = randomized(trie, progress.say)
     return results
 
 
