@@ -80,8 +80,8 @@ def by_chain(trie: Trie, cached: int, marked: int) -> Weights:
 
 def serve_marking(
     trie: Trie, capacity: int, coins: Coins, string: String, choice: Choice = uniform_leaf
-) -> tuple[Coins, Fraction, bool]:
-    """Serve one request; return where the coins may lead, the expected misses, and whether a phase began.
+) -> tuple[Coins, Fraction]:
+    """Serve one request; return where the coins may lead, and the expected misses.
 
     The path has to fit.  Cost: O(possible sets · what the coins make of each · blocks).
     """
@@ -89,8 +89,7 @@ def serve_marking(
     before = dict(zip(coins.cached, coins.probability))
     misses = sum((chance * size(path & ~cached) for cached, chance in before.items()), Fraction(0))
     marked = coins.marked | path
-    begins = size(marked) > capacity
-    if begins:  # every unmarked block had to go before the marks could
+    if size(marked) > capacity:  # a phase begins: every unmarked block had to go before the marks could
         before = {marked: Fraction(1)}
         marked = path
     after: dict[int, Fraction] = {}
@@ -98,7 +97,7 @@ def serve_marking(
         for left, share in _evicted(trie, capacity, cached | path, marked, choice).items():
             after[left] = after.get(left, Fraction(0)) + chance * share
     sets = tuple(sorted(after))
-    return Coins(sets, tuple(after[one] for one in sets), marked), misses, begins
+    return Coins(sets, tuple(after[one] for one in sets), marked), misses
 
 
 def _evicted(trie: Trie, capacity: int, held: int, marked: int, choice: Choice) -> dict[int, Fraction]:
@@ -122,7 +121,7 @@ def expected_misses(
     coins = NO_COINS
     expected = []
     for string in sequence:
-        coins, misses, _ = serve_marking(trie, capacity, coins, string, choice)
+        coins, misses = serve_marking(trie, capacity, coins, string, choice)
         expected.append(misses)
     return expected
 
@@ -146,8 +145,7 @@ def marking_machine(trie: Trie, capacity: int) -> Chances:
     while waiting:
         coins = waiting.pop()
         for string in trie.strings:
-            after, misses, _ = serve_marking(trie, capacity, coins, string)
-            steps[coins, string] = after, misses
+            after, _ = steps[coins, string] = serve_marking(trie, capacity, coins, string)
             if after not in reached:
                 reached[after] = None
                 waiting.append(after)

@@ -20,9 +20,8 @@ Costs = tuple[tuple[Content, int], ...]
 class WholeNodeOptimum:
     """The least misses for each content that the cache may have: the work function of whole nodes.
 
-    A content is dropped from the list if another costs no more, holds the same blocks and has each of its nodes cut no
-    less: whatever the coarser one drops, the finer one can drop in pieces.
-    Cost of a step: O(contents · contents that are left by dropping nodes).
+    Unlike the one of blocks it knows no fetching ahead, as that could cut nodes finer than the requests do; so there may
+    be infinitely many states.  Cost of a step: O(contents · contents that are left by dropping nodes).
     """
 
     def __init__(self, trie: Trie, capacity: int, optimum: Optimum) -> None:
@@ -44,7 +43,7 @@ class WholeNodeOptimum:
                 if cost + misses < after.get(content, cost + misses + 1):
                     after[content] = cost + misses
         growth = min(after.values())
-        return self._useful({content: cost - growth for content, cost in after.items()}), growth
+        return tuple((content, cost - growth) for content, cost in sorted(after.items())), growth
 
     def _reduced(self, content: Content, kept: int) -> list[Content]:
         """Return every content of at most K blocks that dropping leaf nodes without a block of `kept` leaves."""
@@ -62,19 +61,6 @@ class WholeNodeOptimum:
                         waiting.append(less)
             self._left[key] = [less for less in sorted(found) if size(less[0]) <= self.capacity]
         return self._left[key]
-
-    @staticmethod
-    def _useful(costs: dict[Content, int]) -> Costs:
-        cuts: dict[int, list[tuple[int, int]]] = {}
-        for (held, joined), cost in costs.items():
-            cuts.setdefault(held, []).append((joined, cost))
-        return tuple(
-            ((held, joined), cost)
-            for (held, joined), cost in sorted(costs.items())
-            if not any(
-                other != joined and not other & ~joined and other_cost <= cost for other, other_cost in cuts[held]
-            )
-        )
 
 
 def whole_node_optimum_machine(trie: Trie, capacity: int, optimum: Optimum) -> Machine:

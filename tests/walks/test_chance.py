@@ -80,7 +80,7 @@ class AgainstEveryCoin(unittest.TestCase):
             coins = NO_COINS
             for _ in range(20):
                 string = rng.choice(trie.strings)
-                coins, _, _ = serve_marking(trie, capacity, coins, string)
+                coins, _ = serve_marking(trie, capacity, coins, string)
                 self.assertEqual(sum(coins.probability), 1)
                 for cached in coins.cached:
                     self.assertTrue(trie.is_ancestor_closed(cached))

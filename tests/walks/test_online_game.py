@@ -152,6 +152,16 @@ class Positions(unittest.TestCase):
         self.assertEqual([game.positions[to][0] for to in move.choices], [0b11, 0b101])
         self.assertEqual([game.positions[to][0] for to in move.serving], [0b101])
 
+    def test_who_may_choose_what(self) -> None:
+        """The potential is that of a policy that holds the path, the credits are against one that may bypass."""
+        found = best_online(star(3), 2, BYPASS)
+        game = found.game
+        game.moves = [[move._replace(choices=()) for move in moves] for moves in game.moves]
+        self.assertEqual(game.potential(found.ratio, 20), found.potentials)
+        game = best_online(star(3), 2, BYPASS).game
+        game.moves = [[move._replace(serving=()) for move in moves] for moves in game.moves]
+        self.assertEqual(game.credit(found.ratio, 20), found.credits)
+
     def test_a_path_that_does_not_fit(self) -> None:
         with self.assertRaisesRegex(ValueError, "cannot be locked in a capacity of 2"):
             best_online(Trie(("abc",)), 2, LOCKED)

@@ -94,6 +94,12 @@ class AgainstEveryChoice(unittest.TestCase):
                     self.hold(trie, capacity, sequence, counts)
         self.assertGreater(min(counts.values()), 5, counts)
 
+    def test_a_finer_cut_that_costs_more(self) -> None:
+        """bab is one node, or ba and b where bb came between: dropped and fetched again, at one miss more."""
+        trie, sequence = Trie(("bb", "bbb", "bab")), ("bab", "bb", "bab", "bbb", "bb")
+        self.assertEqual(plain(trie, 3, BYPASS, sequence), 6)
+        self.assertEqual(sum(one for (one,) in whole_node_optimum_machine(trie, 3, BYPASS).run(sequence)), 6)
+
     def test_a_path_that_does_not_fit(self) -> None:
         with self.assertRaisesRegex(ValueError, "cannot be locked in a capacity of 2"):
             whole_node_optimum_machine(Trie(("abc",)), 2, BYPASS)
