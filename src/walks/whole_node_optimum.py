@@ -20,8 +20,8 @@ Costs = tuple[tuple[Content, int], ...]
 class WholeNodeOptimum:
     """The least misses for each content that the cache may have: the work function of whole nodes.
 
-    Unlike the one of blocks it knows no fetching ahead, as that could cut nodes finer than the requests do; so there may
-    be infinitely many states.  Cost of a step: O(contents · contents that are left by dropping nodes).
+    Unlike the one of blocks it knows no fetching ahead, as that could cut nodes finer than the requests do; so there
+    may be infinitely many states.  Cost of a step: O(contents · contents that are left by dropping nodes).
     """
 
     def __init__(self, trie: Trie, capacity: int, optimum: Optimum) -> None:
