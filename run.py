@@ -13,12 +13,15 @@ from src.claims.augmentation import augmentation
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
 from src.claims.engines import engines
+from src.claims.online_optimum import online_optimum
 from src.claims.picture import rule_picture
 from src.claims.preregistration import preregistration
+from src.claims.randomized import randomized
 from src.claims.reduction import reduction
 from src.claims.report import report
 from src.claims.study import study
 from src.claims.theorems import theorems
+from src.claims.whole_nodes import whole_nodes
 from src.claims.width import width_claim
 from src.claims.without_rule import policies
 from src.page.chart import Series, chart
@@ -121,7 +124,10 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["theorems"] = theorems(progress.say)
     results["reduction"] = reduction(trie, progress.say)
     results["width"] = width_claim(trie, progress.say)
+    results["online_optimum"] = online_optimum(trie, progress.say)
     results["augmentation"] = augmentation(progress.say)
+    results["whole_nodes"] = whole_nodes(trie, progress.say)
+    results["randomized"] = randomized(trie, progress.say)
     progress.say("engines")
     results["engines"] = engines(trie)
     return {"preregistration": preregistration(results), **results}

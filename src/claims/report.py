@@ -13,10 +13,12 @@ from src.claims.claim import Claim
 from src.claims.markdown import paragraphs, table
 from src.claims.preregistration import value
 from src.claims.report_beyond import BEYOND
+from src.claims.report_engines import ENGINE_SECTIONS
 from src.claims.report_sections import STUDY
+from src.claims.report_theory import THEORY
 from src.claims.sentences import SENTENCES
 
-SECTIONS = {**STUDY, **BEYOND}
+SECTIONS = {**STUDY, **BEYOND, **THEORY, **ENGINE_SECTIONS}
 
 
 def report(results: Mapping[str, Claim]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from src.radixcache import LastAccess, Rule, String, Trie, as_set, check_capacity
 from src.walks.exhaustive import Machine, Tally
-from src.walks.lru_machine import lru_step
+from src.walks.lru_machine import cached_set, lru_step
 
 Pages = tuple[int, ...]
 """The blocks held, the least recently used first."""
@@ -44,7 +44,7 @@ def flat_beside_lru(trie: Trie, capacity: int) -> Machine:
     def step(state: tuple[LastAccess, Pages], string: String) -> tuple[tuple[LastAccess, Pages], Tally]:
         times, served = lru_step(trie, capacity, state[0], string, Rule.LEAF_ONLY)
         pages, misses = flat_access(capacity, state[1], written_out(trie, [string]))
-        differ = as_set(pages) != as_set(block for block, time in enumerate(times) if time)
+        differ = as_set(pages) != cached_set(times)
         return (times, pages), (int(differ), misses - served.misses)
 
     return Machine(((0,) * len(trie), ()), trie.strings, 2, step)

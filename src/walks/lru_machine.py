@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from src.radixcache import LastAccess, Recency, Rule, Step, String, Trie, check_capacity, lru_access
+from src.radixcache import LastAccess, Recency, Rule, Step, String, Trie, as_set, check_capacity, lru_access
 from src.walks.exhaustive import Machine, Tally
 
 
@@ -17,6 +17,11 @@ def ranks(times: Iterable[int]) -> tuple[int, ...]:
     times = tuple(times)
     rank = {time: at for at, time in enumerate(sorted({0, *times}))}
     return tuple([rank[time] for time in times])
+
+
+def cached_set(state: LastAccess) -> int:
+    """Return the set of the blocks that a state holds."""
+    return as_set(block for block, time in enumerate(state) if time)
 
 
 def lru_step(
