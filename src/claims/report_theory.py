@@ -54,7 +54,7 @@ def whole_nodes(claim: Claim) -> str:
     ]
     factors = [[model, *by_capacity.values()] for model, by_capacity in attained.items()]
     one = claim["witnesses"]["above_capacity"]["2"]
-    more = claim["measured"]["beyond_private_chains"]["issued"]
+    more = claim["measured"]["beyond_private_chains"]["nine_trees"]
     return paragraphs(
         "LRU's ratios over all lengths on the study's trie:",
         table(["optimum", "", "whole nodes", "block by block"], rows),

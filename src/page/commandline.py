@@ -182,7 +182,7 @@ def write_whole(path: Path, text: str) -> None:
             os.unlink(beside)
 
 
-def json_text(value: Any, width: int = 160) -> str:
+def json_text(value: Any, width: int = 180) -> str:
     """Return a value as JSON, keys in the order they were written, a newline at the end.
 
     What fits into `width` columns, and every list of scalars, stands on one line; the rest is indented by two spaces.

@@ -3,8 +3,9 @@
 A *node* is a chain of blocks that came together and was not split since.  The blocks that a request misses are one new
 node.  A request splits a node where it leaves it, at its own end or at a fork; the rest keeps its time.  What is
 evicted is a whole leaf node, that with the oldest last access, and again until the blocks fit: so the last one may free
-more than was needed.  The path in service is locked, and split off before anything is evicted.  Nodes never grow or
-merge.  That is the abstraction of which the proofs speak (`results/PROOFS.md`, "Whole nodes"); real engines do more.
+more than was needed.  The path in service is locked, and split off before anything is evicted; of a path longer than
+the capacity the first K blocks stay, as under LRU on blocks.  Nodes never grow or merge.  That is the abstraction of
+which the proofs speak (`results/PROOFS.md`, "Whole nodes"); real engines do more.
 
 A state is (times, joined): the ranks of last accesses (0: not cached), and the set of the blocks that are in one node
 with their parent.
@@ -15,7 +16,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from src.radixcache import ROOT, LastAccess, Optimum, Path, String, Trie, as_set, check_fits, members, size
+from src.radixcache import (
+    ROOT,
+    LastAccess,
+    Optimum,
+    Path,
+    String,
+    Trie,
+    as_set,
+    check_capacity,
+    members,
+    size,
+)
 from src.walks.beside_optimum import BesideOptimum
 from src.walks.exhaustive import Machine, Tally
 from src.walks.lru_machine import cached_set, ranks
@@ -63,8 +75,8 @@ def serve_whole_nodes(
 ) -> tuple[NodeState, int, tuple[int, ...]]:
     """Serve one request; return the state after it, the missed blocks and the evicted nodes (sets) in their order.
 
-    The path has to fit.  Leaf nodes off the path never tie: blocks of one last access lie on one path, so at most one
-    of them is a leaf.  Cost: O(blocks) for each eviction.
+    Leaf nodes off the path never tie: blocks of one last access lie on one path, so at most one of them is a leaf.
+    What does not fit of a path goes block by block, after all else.  Cost: O(blocks) for each eviction.
     """
     path = trie.path(string)
     held = cached_set(state.times)
@@ -76,8 +88,8 @@ def serve_whole_nodes(
     held |= on_path
     evicted = []
     while size(held) > capacity:
-        leaf = min(members(trie.leaves(held) & ~on_path), key=lambda block: times[block])
-        node = node_of(trie, leaf, joined)
+        oldest = min(members(trie.leaves(held) & ~on_path), key=lambda block: times[block], default=None)
+        node = trie.leaves(held) if oldest is None else node_of(trie, oldest, joined)
         evicted.append(node)
         held &= ~node
         joined &= ~node
@@ -87,8 +99,8 @@ def serve_whole_nodes(
 
 
 def whole_node_machine(trie: Trie, capacity: int) -> Machine:
-    """Return LRU on whole nodes as a machine; its tally is (misses,).  Raises ValueError for a path beyond K."""
-    check_fits(trie, capacity, Optimum.LOCKED)
+    """Return LRU on whole nodes as a machine; its tally is (misses,).  Raises ValueError for a capacity below 1."""
+    check_capacity(capacity)
 
     def step(state: NodeState, string: String) -> tuple[NodeState, Tally]:
         state, misses, _ = serve_whole_nodes(trie, capacity, state, string)

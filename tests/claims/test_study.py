@@ -341,10 +341,15 @@ class Preregistration(unittest.TestCase):
         rows = [line for line in text.splitlines() if line.startswith(("| P", "| 1."))]
         self.assertEqual(len(rows), 3)
         costs, exceeds, free = (re.findall(r"`((?:\w+\.)+\w+)`", row) for row in rows)
-        self.assertEqual({value(results, key) for key in costs + free}, {0})
-        tree_bypass, flat_locked, flat_bypass = (Fraction(value(results, key)) for key in exceeds)
-        self.assertEqual((tree_bypass, flat_locked), (Fraction(5, 3), Fraction(4, 3)))
-        self.assertLessEqual(tree_bypass, flat_bypass)
+        verdicts = results["preregistration"]
+        for found, one in ((costs, verdicts["P1"]), (free, verdicts["falsifier_1"])):
+            self.assertEqual({key.replace(".measured.", ".", 1) for key in found}, set(one["decided_by"]))
+            self.assertEqual({value(results, key) for key in found}, {0})
+        self.assertEqual(value(results, exceeds[1]), 0)
+        self.assertEqual(rows[1].split("|")[3].strip(), "in general no; at K = 4 and 6 requests yes")
+        places = {where: one["tree"] for where, one in verdicts["P2"]["at_the_bounds"].items()}
+        self.assertEqual({place for where, place in places.items() if "K = 4" not in where}, {"below"})
+        self.assertEqual({place for where, place in places.items() if "K = 4" in where}, {"above"})
         self.assertIn(str(results["tie_audit"]["measured"]["loses"]), text)
         first = " ".join(text.split("\n\n")[1].split())
         self.assertIn("as the study itself reports it", first)

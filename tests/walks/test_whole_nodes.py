@@ -76,6 +76,13 @@ class PlainNodes:
         evicted = []
         while sum(len(one.prefixes) for one in self.nodes()) > self.capacity:
             leaves = [one for one in self.nodes() if not one.children and one not in path]
+            if not leaves:  # the path alone is too long
+                evicted.append([path[-1].prefixes.pop()])
+                if not path[-1].prefixes:
+                    last = path.pop()
+                    assert last.parent is not None
+                    last.parent.children.remove(last)
+                continue
             victim = min(leaves, key=lambda one: one.time)
             assert [one.time for one in leaves].count(victim.time) == 1
             assert victim.parent is not None
@@ -105,18 +112,18 @@ class PlainNodes:
             assert len(firsts) == len(set(firsts))
 
 
-def random_case(rng: random.Random) -> tuple[Trie, int]:
-    """Return a random trie and a capacity in which its paths fit."""
+def random_case(rng: random.Random, short: int = 0) -> tuple[Trie, int]:
+    """Return a random trie and a capacity in which its paths fit, or all but the last `short` blocks of them."""
     trie = Trie(random_universe(rng, 7, 5))
-    return trie, rng.randint(max(trie.depth), max(trie.depth) + 4)
+    return trie, rng.randint(max(1, max(trie.depth) - short), max(trie.depth) + 4)
 
 
 class AgainstNodesInLists(unittest.TestCase):
     def test_random_sequences(self) -> None:
         rng = random.Random(1)
-        kinds = dict.fromkeys(("split", "evicted two nodes", "freed too much"), 0)
+        kinds = dict.fromkeys(("split", "evicted two nodes", "freed too much", "too long"), 0)
         for _ in range(150):
-            trie, capacity = random_case(rng)
+            trie, capacity = random_case(rng, short=2)
             plain, state = PlainNodes(capacity), cold(trie)
             sequence = random_sequence(rng, trie, 25)
             for string in sequence:
@@ -129,6 +136,7 @@ class AgainstNodesInLists(unittest.TestCase):
                 self.assertEqual(named, evicted, (trie.strings, capacity, sequence))
                 self.check(trie, state, plain)
                 kinds["split"] += len(plain.nodes()) > nodes + bool(misses) - len(evicted)
+                kinds["too long"] += len(string) > capacity
                 kinds["evicted two nodes"] += len(evicted) > 1
                 kinds["freed too much"] += bool(evicted) and size(cached_set(state.times)) < capacity
         self.assertGreater(min(kinds.values()), 50, kinds)
@@ -163,8 +171,13 @@ class AgainstNodesInLists(unittest.TestCase):
         self.assertEqual(serve_whole_nodes(trie, 2, state, "x")[2], (0b10,))
 
     def test_a_path_that_does_not_fit(self) -> None:
-        with self.assertRaisesRegex(ValueError, "cannot be locked in a capacity of 2"):
-            whole_node_machine(Trie(("abc",)), 2)
+        """All else goes, then the path from its end: its first blocks stay as one node."""
+        trie = Trie(("abc", "x"))
+        state, _, _ = serve_whole_nodes(trie, 2, cold(trie), "x")
+        state, misses, evicted = serve_whole_nodes(trie, 2, state, "abc")
+        self.assertEqual((state, misses, evicted), (NodeState((1, 1, 0, 0), 0b10), 3, (0b1000, 0b100)))
+        with self.assertRaisesRegex(ValueError, "a capacity of 0 blocks"):
+            whole_node_machine(trie, 0)
 
 
 class Symmetry(unittest.TestCase):
