@@ -10,6 +10,7 @@ from pathlib import Path
 from src.claims.all_lengths import every_length_claim
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
+from src.claims.memory import memory
 from src.claims.study import study
 from src.claims.theorems import theorems
 from src.claims.without_rule import policies
@@ -40,10 +41,15 @@ def main(arguments: list[str]) -> int:
 
         print(command.main(arguments[1:]), end="")
         return OK
+    if arguments[:1] == ["tune"]:
+        from src.traces import tuning
+
+        print(tuning.main(arguments[1:]), end="")
+        return OK
     parser = Parser(
         "run.py",
         description="Reproduce the study and write its results.",
-        epilog="'run.py replay TRACE' replays real traces instead: see 'run.py replay --help'",
+        epilog="'run.py replay TRACE' replays real traces, 'run.py tune TRACE' chooses parameters: see --help of each",
     )
     parser.add_argument(
         "--output", type=Path, default=RESULTS, action=Once, metavar="PATH", help="where to write (results/main.json)"
@@ -82,13 +88,15 @@ def main(arguments: list[str]) -> int:
 
 
 def claims(progress: Progress) -> dict[str, Claim]:
-    """Return all claims: the study's, then those of every policy, of every length and of every small trie."""
+    """Return all claims: the study's, then those of every policy, every length, every small trie and memory."""
     trie = Trie(BINARY)
     results = study(trie, progress.say)
     progress.say("policies")
     results["policies"] = policies(trie)
     results["every_length"] = every_length_claim(trie, progress.say)
     results["theorems"] = theorems(progress.say)
+    progress.say("memory")
+    results["memory"] = memory()
     return results
 
 
