@@ -175,7 +175,7 @@ class CommittedResults(unittest.TestCase):
             list(results),
             [
                 *("lemma", "offline", "online", "tie_audit", "competitive", "controls", "derisk"),
-                *("policies", "every_length", "theorems"),
+                *("policies", "every_length", "theorems", "memory"),
             ],
         )
         for one in results.values():
