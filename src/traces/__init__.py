@@ -1,5 +1,6 @@
 """Real traces: files in, requests out, and what any policy and the exact optimum hit on them.
 
 May import the model, the policies and the page.  Start with `reading` (what a trace is), then `replay` (any policy);
-`optimum` and `lru_curve` answer for every capacity, `command` is `run.py replay`.
+`optimum` and `lru_curve` answer for every capacity, `explanation` tells why the optimum wins, `command` is `run.py
+replay` and `tuning` is `run.py tune`.
 """
