@@ -13,6 +13,7 @@ from src.claims.augmentation import augmentation
 from src.claims.claim import Claim, compared
 from src.claims.derisk import BINARY
 from src.claims.engines import engines
+from src.claims.memory import memory
 from src.claims.online_optimum import online_optimum
 from src.claims.picture import rule_picture
 from src.claims.preregistration import preregistration
@@ -55,11 +56,16 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["show"]:
         print(show.main(arguments[1:]), end="")
         return OK
+    if arguments[:1] == ["tune"]:
+        from src.traces import tuning
+
+        print(tuning.main(arguments[1:]), end="")
+        return OK
     parser = Parser(
         "run.py",
         description=f"Reproduce the study and write its results: {DURATION}.",
-        epilog="'run.py replay TRACE' replays real traces instead, 'run.py show STRING...' shows what a cache does with"
-        " a few requests: see 'run.py replay --help' and 'run.py show --help'",
+        epilog="'run.py replay TRACE' replays real traces, 'run.py tune TRACE' chooses parameters,"
+        " 'run.py show STRING...' shows what a cache does with a few requests: see --help of each",
     )
     parser.add_argument(
         "--output", type=Path, default=RESULTS, action=Once, metavar="PATH", help="where to write (results/main.json)"
@@ -115,7 +121,7 @@ def relative(path: Path) -> str:
 
 
 def claims(progress: Progress) -> dict[str, Claim]:
-    """Return all claims: the study's, then those of every policy, of every length, of every small trie, of engines."""
+    """Return all claims: the verdicts, the study's, and what goes beyond it, in the order of the report."""
     trie = Trie(BINARY)
     results = study(trie, progress.say)
     progress.say("policies")
@@ -130,6 +136,8 @@ def claims(progress: Progress) -> dict[str, Claim]:
     results["randomized"] = randomized(trie, progress.say)
     progress.say("engines")
     results["engines"] = engines(trie)
+    progress.say("memory")
+    results["memory"] = memory()
     return {"preregistration": preregistration(results), **results}
 
 

@@ -1,4 +1,4 @@
-"""What the report says of the real engines."""
+"""What the report says of the real engines, and of policies with a memory."""
 
 from __future__ import annotations
 
@@ -51,6 +51,30 @@ def engines(claim: Claim) -> str:
     )
 
 
+def memory(claim: Claim) -> str:
+    """Return for each policy whether the rule binds it, its worst ratios, and what an old favourite costs it."""
+    measured = claim["measured"]
+    header = ["policy", "instances", "interior evictions", "strict", "unconstrained worse", "unconstrained better"]
+    ratios = [
+        [f"`{name}`", *(f"{one['bypass']}, {one['locked']}" for one in by_case.values())]
+        for name, by_case in measured["every_length"].items()
+    ]
+    repeats = list(measured["favourite"]["lru"])
+    costs = [
+        [f"`{name}`", *(one["ratio"] for one in by_repeats.values())]
+        for name, by_repeats in measured["favourite"].items()
+    ]
+    return paragraphs(
+        table(header, [[f"`{name}`", *row.values()] for name, row in measured["rule"].items()]),
+        "Worst ratios over all lengths where a policy's states close (bypass, locked):",
+        table(["policy", *measured["every_length"]["lru"]], ratios),
+        f"An old favourite: {claim['parameters']['favourite']}. Misses to the optimum's, by how often a was asked for:",
+        table(["policy", *repeats], costs),
+        "So a policy that hits most on a trace with lasting favourites has no bound in the worst case: that is the"
+        " trade.",
+    )
+
+
 ENGINE_SECTIONS: dict[str, Section] = {
     "engines": Section(
         "The real engines",
@@ -71,5 +95,15 @@ ENGINE_SECTIONS: dict[str, Section] = {
             " study's straw man misses",
         },
         engines,
+    ),
+    "memory": Section(
+        "Policies with a memory",
+        "The policies of the literature, over facts that outlive evictions: how often a block was ever requested, and"
+        " when the"
+        " time before last. Is the leaf-only rule free for them (all sequences of 4 requests on a trie of four"
+        " blocks, K = 2"
+        " and 3)? What can they cost in the worst case?",
+        {},
+        memory,
     ),
 }

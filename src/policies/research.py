@@ -43,12 +43,13 @@ def aged_lfu(block: Facts, half_life: int = 1000) -> int:
     return block.last_access + half_life * block.seen.bit_length()
 
 
-def hyperbolic(block: Facts, now: int, grace: int = 300) -> Fraction:
-    """Fewest requests by age first, the age being that of the last request and `grace` more.
+def hyperbolic(block: Facts, now: int, grace: int = 300) -> int:
+    """Most requests of age for each request seen first, the age being that of the last request and `grace` more.
 
-    Source: hyperbolic caching, Blankstein et al. 2017, where the age is that of the block's stay in the cache.
+    Source: hyperbolic caching, Blankstein et al. 2017, where the age is that of the block's stay in the cache.  The
+    quotient is taken to the next whole 2^-16 of a request: whole numbers compare much faster than fractions.
     """
-    return Fraction(block.seen, now - block.last_access + grace)
+    return -((now - block.last_access + grace << 16) // block.seen)
 
 
 def hits_per_block(block: Facts) -> Fraction:

@@ -2,5 +2,5 @@
 
 May import the model, the policies, the engines and the page.  Start with `reading` (what a trace is), then `replay`
 (any policy); `optimum` and `lru_curve` answer for every capacity, `engines` sets the real systems beside the model,
-`command` is `run.py replay`.
+`explanation` tells why the optimum wins, `command` is `run.py replay` and `tuning` is `run.py tune`.
 """

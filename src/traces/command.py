@@ -32,7 +32,7 @@ from src.page.commandline import (
 )
 from src.policies.facts import Score
 from src.policies.scores import described, make_policy, parameters, research_policies, sglang_policies
-from src.traces import engine_texts
+from src.traces import engine_texts, explanation
 from src.traces.comparison import compare, ladder
 from src.traces.engines import compare_engines
 from src.traces.reading import read_traces
@@ -74,13 +74,20 @@ def main(arguments: list[str]) -> str:
             "csv": lambda: as_csv(found),
             "svg": lambda: as_svg(found),
         }
+        why = ""
+        if options.explain:
+            explained, between = explanation.explanations(found, policies), explanation.gaps(trace)
+            told = {**as_json(found, options), "explained": explanation.as_json(explained, between)}
+            writers["json"] = lambda: json_text(told)
+            writers["svg"] = lambda: explanation.as_svg(explained, between)
+            why = explanation.as_text(explained, between)
         texts = {output: writers[kind]() for kind, output in outputs.items()}
     finally:
         Progress().end()
     for output, text in texts.items():
         if output != STDOUT:
             write_whole(Path(output), text)
-    return texts[STDOUT] if STDOUT in texts else as_text(found)
+    return texts[STDOUT] if STDOUT in texts else as_text(found) + why
 
 
 def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> str:
@@ -126,6 +133,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     engine_texts.add_engine_options(parser)
     parser.add_argument("--skip-bad-lines", action="store_true", help="count bad lines instead of ending at the first")
+    parser.add_argument(
+        "--explain", action="store_true", help="tell which misses the optimum avoids, also in the JSON and as the chart"
+    )
     for kind, what in (("json", "exact counts"), ("csv", "a row for each rate"), ("svg", "a chart")):
         parser.add_argument(f"--{kind}", action=Once, metavar="FILE", help=f"write {what}")
     plain = "--" in arguments  # which intermixed parsing takes for a trace

@@ -6,6 +6,7 @@ import bisect
 import heapq
 import itertools
 from collections import Counter
+from collections.abc import Iterator
 
 from src.radixcache import Optimum, check_capacity
 from src.traces.reading import Trace
@@ -44,16 +45,18 @@ class TraceOptimum:
 
         Raises ValueError for a capacity below 1.  Cost: O(groups · log requests).
         """
+        return sum(self.served(capacity, optimum))
+
+    def served(self, capacity: int, optimum: Optimum) -> Iterator[int]:
+        """Yield the hits of each request, which are the first blocks of its path.  Raises and costs as `hits` does."""
         check_capacity(capacity)
         held = _Held(self.never)
-        hits = 0
         for now, groups in enumerate(self.groups):
-            hits += held.take(now)
+            yield held.take(now)
             if optimum is Optimum.LOCKED:
                 held.shrink(max(capacity - sum(blocks for _, blocks in groups), 0))
             held.add(groups)
             held.shrink(capacity)  # under LOCKED the end of the path, if anything: it has the furthest next uses
-        return hits
 
     def smallest_capacity(self, hits: int, optimum: Optimum) -> int:
         """Return the smallest capacity, in blocks, at which the optimum hits at least so many blocks.

@@ -281,8 +281,8 @@ class _LeafQueue:
     def _may_go(self, block: int) -> bool:
         return not self.children[block] and not self.locks[block]
 
-    def _place(self, block: int) -> Queued:
-        facts = Facts(
+    def _facts(self, block: int) -> Facts:
+        return Facts(
             last_access=self.last_access[block],
             created=self.created[block],
             hits=self.hits[block],
@@ -293,8 +293,15 @@ class _LeafQueue:
             reach=self.reach[block],
             below=self.below[block],
         )
+
+    def _place(self, block: int) -> Queued:
+        facts = self._facts(block)
+        return (self._scored(facts), facts.last_access, block)
+
+    def _scored(self, facts: Facts) -> Any:
+        """Return the score.  Raises ValueError for one that fails or is no number."""
         try:
-            score = self._scored(facts)
+            score = self._ask(facts)
             unordered = score != score  # a NaN, which compares with everything and means nothing
         except Exception as error:
             raise ValueError(
@@ -303,32 +310,46 @@ class _LeafQueue:
         if unordered:
             raise ValueError(f"policy {_name(self.score)} returns {score!r} for {facts}: return a number")
         self.latest_score = score
-        return (score, facts.last_access, block)
+        return score
 
-    def _scored(self, facts: Facts) -> Any:
+    def _ask(self, facts: Facts) -> Any:
         return self.score(facts)
 
 
 class _ClockedQueue(_LeafQueue):
-    """The same under a score that asks for the clock: the candidates get their places when a request must evict.
+    """The same under a score that asks for the clock: candidates wait, and are queued when a request must evict.
 
-    Until then they wait in the queue in any order, and the first of an entry means nothing.
+    Their facts are final while they wait, so that each request has only the scores to compute.
     """
+
+    def __init__(self, trace: Trace, capacity: int, score: Score, in_flight: int) -> None:
+        super().__init__(trace, capacity, score, in_flight)
+        self.waiting: dict[int, Facts] = {}  # a candidate is good as long as its last access here is the block's
 
     def _reclaim(self) -> tuple[int, ...]:
         if self.size > self.capacity:
             self._clean()
-            self.queue = [self._place(block) for _, _, block in self.queue]
+            scored = self._scored
+            self.queue = [(scored(facts), facts.last_access, block) for block, facts in self.waiting.items()]
             heapq.heapify(self.queue)
         return super()._reclaim()
 
+    def _place(self, block: int) -> Queued:
+        self._enter(block)  # an eviction made it a candidate, and it may stay one
+        return super()._place(block)
+
     def _enter(self, block: int) -> None:
-        self.queue.append((None, self.last_access[block], block))
+        self.waiting[block] = self._facts(block)
+        if len(self.waiting) > 2 * self.capacity + 64:
+            self._clean()
 
     def _clean(self) -> None:
-        self.queue = [entry for entry in self.queue if self.last_access[entry[2]] == entry[1]]
+        last_access = self.last_access
+        self.waiting = {
+            block: facts for block, facts in self.waiting.items() if last_access[block] == facts.last_access
+        }
 
-    def _scored(self, facts: Facts) -> Any:
+    def _ask(self, facts: Facts) -> Any:
         return self.score(facts, now=self.clock)
 
 

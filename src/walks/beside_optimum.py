@@ -180,7 +180,10 @@ def policy_beside_optimum(
     """Return a policy, under the leaf-only rule, beside the optimum of a capacity, of the policy's own if not given."""
 
     def move(state: CacheState, permutation: Permutation) -> CacheState:
-        return state._replace(blocks=tuple(sorted((permutation[block], facts) for block, facts in state.blocks)))
+        blocks, ghosts = (
+            tuple(sorted((permutation[block], facts) for block, facts in some)) for some in (state.blocks, state.ghosts)
+        )
+        return state._replace(blocks=blocks, ghosts=ghosts)
 
     work = WorkFunction(policy.trie, capacity or policy.capacity, optimum)
     strings = [policy.string(request) for request in policy.requests]

@@ -11,7 +11,7 @@ from typing import Any
 
 from src.policies.dependence import Depends, Observer
 from src.policies.facts import Facts, PolicyError, Score
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 
 MANY = tuple(
     Facts(last, created, hits, priority, depth)
@@ -153,7 +153,7 @@ class Watched(unittest.TestCase):
         """Blocks come in the same order whether the scores are watched or not, for comparisons of every kind."""
         rng = random.Random(1)
         keys: list[Score] = [
-            *(make_policy(name) for name in REGISTRY),
+            *(make_policy(name) for name in sglang_policies()),
             lambda block: (-block.hits, block.created),
             lambda block: (block.hits, -block.created, block.last_access),
             lambda block: tuple(block),

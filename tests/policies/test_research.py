@@ -105,7 +105,7 @@ class ByHand(unittest.TestCase):
     def test_hyperbolic(self) -> None:
         score = make_policy("hyperbolic", {"grace": 1})
         facts = Facts(3, 1, 0, 0, 1, seen=4)
-        self.assertEqual([score(facts, now=now) for now in (3, 4, 7)], [Fraction(4), Fraction(2), Fraction(4, 5)])
+        self.assertEqual([score(facts, now=now) for now in (3, 4, 7)], [-(1 << 14), -(1 << 15), -5 << 14])
         self.assertEqual(victims(score, ["a", "a", "a", "b", "c"]), "b a c")  # 3/3, 1/2 and 1/1
 
     def test_gdsf_and_hits_per_block(self) -> None:

@@ -53,8 +53,14 @@ def remaining(block: Facts, now: int, lease: int = 3) -> int:
     return max(block.last_access + lease * block.seen - now, 0)
 
 
+RESEARCH = {
+    "lru-2": {}, "2q": {"requests": 3}, "aged-lfu": {"half_life": 7}, "hyperbolic": {"grace": 2}, "hits-per-block": {},
+    "gdsf": {"weight": 9}, "ttl": {"requests": 6}, "t-lru": {"spare": 2},
+}  # fmt: skip
+"""The policies of the literature with parameters that tell something on short traces."""
+
 SCORES: dict[str, Score] = {
-    **{name: make_policy(name) for name in scores.REGISTRY},
+    **{name: make_policy(name) for name in scores.sglang_policies()},
     "general lru": functools.partial(scores.lru),
     "slru 1": make_policy("slru", {"protected_threshold": 1}),
     "slru 3": make_policy("slru", {"protected_threshold": 3}),
@@ -139,6 +145,16 @@ class EngineTest(unittest.TestCase):
             load = Workload(chance, 300, 3, "abc")
             self.check_equal(load, chance.randint(2, 6), name, chance.randrange(3))
 
+    def test_equals_the_plain_cache_under_the_policies_of_the_literature(self) -> None:
+        chance = random.Random(12)
+        self.assertEqual(list(RESEARCH), scores.research_policies())
+        for name, config in RESEARCH.items():
+            for in_flight in (0, 0, 2):
+                load = Workload(chance, 60, 4, "abc")
+                capacity, score = chance.randint(3, 20), make_policy(name, config)
+                served = list(serve(load.trace, capacity, score, in_flight))
+                self.assertEqual(served, plain_serve(load, capacity, score, in_flight), (name, capacity, load.strings))
+
     def test_equals_the_plain_cache_after_the_queue_was_cleaned(self) -> None:
         chance = random.Random(11)
         for name in SCORES:
@@ -222,7 +238,7 @@ class EngineTest(unittest.TestCase):
     def test_the_waiting_candidates_stay_few(self) -> None:
         trace = trace_of(["abc", "abd"] * 500)
         cache = engine._ClockedQueue(trace, 5, aging, 0)
-        sizes = [len(cache.queue) for path in trace.requests if cache.access(path, 0)]
+        sizes = [len(cache.waiting) for path in trace.requests if cache.access(path, 0)]
         self.assertLessEqual(max(sizes), 2 * 5 + 64)
 
 

@@ -21,7 +21,7 @@ from src.walks.lru_machine import lru_machine
 from src.walks.policy_machine import PolicyMachines, with_policy
 from tests.helpers import BINARY, STUDY
 
-POLICIES = {"lru": (0,), "fifo": (0,), "mru": (0,), "slru": (0,), "priority": (0, 1)}
+POLICIES = {"lru": (0,), "fifo": (0,), "mru": (0,), "slru": (0,), "priority": (0, 1), "2q": (0,), "lru-2": (0,)}
 """Policies with the priorities of their requests."""
 
 Use = Callable[[BesideOptimum, BesideOptimum, str], None]
@@ -89,6 +89,11 @@ class MergingChangesNothing(unittest.TestCase):
             both_ways(name, STUDY, 3, Optimum.LOCKED, self.same)
         both_ways("lru", STUDY, 3, Optimum.BYPASS, lambda *both: self.same(*both, 5))
         both_ways("priority", STUDY, 2, Optimum.BYPASS, self.same)
+
+    def test_what_outlives_evictions_moves_too(self) -> None:
+        for name, optimum in itertools.product(("2q", "lru-2"), Optimum):
+            both_ways(name, star(3), 2, optimum, self.same)
+        both_ways("2q", Trie(("a", "ab", "ac", "b")), 2, Optimum.LOCKED, self.same)
 
     def test_where_not_all_blocks_end_strings(self) -> None:
         for strings in (("ab", "cd", "e"), ("ab", "ac", "de", "df"), ("ab", "ac", "d", "e")):

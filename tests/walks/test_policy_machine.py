@@ -12,7 +12,7 @@ from typing import Any
 from src.policies.cache import Cache, CacheState, Served
 from src.policies.dependence import EVERYTHING, Depends, Observer
 from src.policies.facts import Facts, PolicyError, Score
-from src.policies.scores import REGISTRY, make_policy
+from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Trie
 from src.walks.policy_machine import COLD, PolicyMachines, Saturated, reduced, requests, with_policy
 from tests.helpers import STUDY, random_universe
@@ -80,7 +80,7 @@ USERS = (
     often, reused, half_hits, age_at_use, idle_then_old, everything, deeper_last,
     seen_twice, last_but_one, tail_then_gap, idle_long,
 )  # fmt: skip
-SCORES: dict[str, Score] = {name: make_policy(name) for name in REGISTRY}
+SCORES: dict[str, Score] = {name: make_policy(name) for name in sglang_policies()}
 SCORES.update({score.__name__: score for score in USERS})
 SHORTER = ("lru", "mru", "filo", "often", "half_hits", "age_at_use", "idle_then_old", "deeper_last",
            *("seen_twice", "last_but_one", "tail_then_gap", "idle_long"))
