@@ -176,6 +176,7 @@ class CommittedResults(unittest.TestCase):
             [
                 *("lemma", "offline", "online", "tie_audit", "competitive", "controls", "derisk"),
                 *("policies", "every_length", "theorems"),
+                *("online_optimum", "whole_nodes", "randomized"),
             ],
         )
         for one in results.values():
