@@ -262,6 +262,17 @@ class Derisk(Folder):
         )
         self.assertEqual(status, 0)
         self.assertIn("computes with times", out)
+        file.write_text(
+            "def lie(block):\n    try:\n        return -10 * block.hits\n    except Exception:\n        return 0\n\n"
+            "def truth(block):\n    return -10 * block.hits\n" + file.read_text(encoding="utf-8"),
+            encoding="utf-8",
+        )
+        lie, truth = (
+            in_process(*(derisk.main, "--capacity", "3", "--max-states", "2000", "--radix-eviction-policy"), f"{file}:{name}")
+            for name in ("lie", "truth")
+        )
+        self.assertEqual(lie[1].splitlines()[1:], truth[1].splitlines()[1:])
+        self.assertIn("not settled", lie[1])
         for name in ("broken", "mixed"):
             status, _, err = in_process(derisk.main, "--radix-eviction-policy", f"{file}:{name}", "--capacity", "3")
             self.assertEqual(status, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from src.policies.checked import lowest
 from src.policies.facts import Facts, Score
 from src.policies.scores import lru
 from src.radixcache import ROOT, String, Trie, as_set, check_capacity, members
@@ -164,12 +165,13 @@ class Cache:
             candidates = self.evictable()
             if not candidates:
                 break
-            victim = min(candidates, key=self.order)
+            facts = [self.facts[block] for block in candidates]
+            victim = candidates[lowest(self.score, facts, [self.order(block) for block in candidates])]
             below = [] if self.leaf_only else [b for b in members(self.trie.descendants[victim]) if b in self.facts]
             if below:
-                lowest = self.score(self.facts[victim])
+                least = self.score(self.facts[victim])
                 interior += 1
-                strict_interior += sum(self.score(self.facts[block]) == lowest for block in candidates) == 1
+                strict_interior += sum(self.score(self.facts[block]) == least for block in candidates) == 1
                 dragged += len(below)
             for block in [victim, *below]:
                 del self.facts[block]

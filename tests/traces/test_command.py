@@ -303,7 +303,7 @@ class Policies(Folder):
             "t.jsonl", "--capacity=9", "--radix-eviction-policy=own.py:bad", "--json=o.json", "--svg=o.svg"
         )
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
-        self.assertIn("bad fails (ZeroDivisionError: ", err)
+        self.assertIn("own.py:2: bad fails on Facts(", err)
         self.assertEqual(self.folder(), before)
 
 
@@ -469,7 +469,7 @@ FAULTS: list[tuple[str, list[str]]] = [
     ("broken.py:1: ", ["good.jsonl", POLICY, "broken.py:score"]),
     ("raising.py: fails when it is loaded", ["good.jsonl", POLICY, "raising.py:score"]),
     ("none.py: has no function 'other'", ["good.jsonl", POLICY, "none.py:other"]),
-    ("scores that do not compare", ["t.jsonl", "--capacity", "9", POLICY, "none.py:score"]),
+    ("none.py:1: score returns None for Facts(", ["t.jsonl", "--capacity", "9", POLICY, "none.py:score"]),
     ("returns nan", ["t.jsonl", "--capacity", "9", POLICY, "nan.py:score"]),
     ("there is no directory", ["good.jsonl", "--json", "missing/o.json"]),
     ("it is a directory", ["good.jsonl", "--svg", "folder"]),
@@ -518,7 +518,7 @@ class Faults(Folder):
         self.assertNotEqual(self.folder(), self.before)
 
     def test_the_real_command(self) -> None:
-        some = ("deep.jsonl:1", "digits.jsonl:1", "crc.gz", "<stdin>: holds", "'-5' is", "scores that do not")
+        some = ("deep.jsonl:1", "digits.jsonl:1", "crc.gz", "<stdin>: holds", "'-5' is", "none.py:1: score")
         chosen = [case for case in FAULTS if case[0].startswith(some)]
         self.assertEqual(len(chosen), len(some))
         for fault, arguments in chosen:

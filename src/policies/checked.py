@@ -1,0 +1,123 @@
+"""The one check of scores: what is wrong with a value, with a comparison, and with a score that remembers.
+
+A score must return, for every block, a value that is in one order with all its other values: a number, a text, or a
+tuple of such.  It is a function of the facts that it is given, so equal facts have equal scores.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import reprlib
+from collections.abc import Sequence, Set
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from src.policies.facts import Facts, PolicyError, Score
+
+SOUND = frozenset({int, bool, str, Fraction})  # types with nothing but sound values
+NOT_OURS = (KeyboardInterrupt, MemoryError)  # what a score may raise without being at fault
+SHORT = reprlib.Repr()
+SHORT.maxother = 300  # so that an address is not cut
+REMEDY = "return a number for every block, or a tuple of numbers for every block"
+
+
+class Checked:
+    """A score that is held to the above.  `latest`: the facts that it scored last, and their score."""
+
+    def __init__(self, score: Score) -> None:
+        self.__wrapped__ = score
+        self.latest: tuple[Facts | None, Any] = (None, None)
+
+    def __call__(self, facts: Facts) -> Any:
+        """Return the score of the facts.  Raises PolicyError if there is none, whatever the score does instead."""
+        try:
+            value = self.__wrapped__(facts)
+        except NOT_OURS:
+            raise
+        except BaseException as error:  # SystemExit too: a score does not end the program
+            told = f"fails on {facts} ({_told(error)}): mend it"
+            raise PolicyError(f"{place(self.__wrapped__, error)} {told}") from None
+        if type(value) not in SOUND:
+            fault = _fault(value)
+            if fault:
+                told = f"returns {shown(value)} for {facts} ({fault}): {REMEDY}"
+                raise PolicyError(f"{place(self.__wrapped__)} {told}")
+        self.latest = (facts, value)
+        return value
+
+    def again(self, facts: Facts, value: Any) -> None:
+        """Raise PolicyError unless the facts still have this score."""
+        now = self(facts)
+        if now is not value and (now < value or value < now):
+            told = f"returns {shown(value)} and later {shown(now)} for {facts}"
+            raise PolicyError(f"{place(self.__wrapped__)} {told}: let it depend on its facts alone")
+
+
+def incomparable(score: Score, facts: Facts | None, value: Any, error: Exception) -> NoReturn:
+    """Raise PolicyError for a value that does not compare with another one of the same score."""
+    told = f"returns scores that do not compare, one of them {shown(value)} for {facts} ({_told(error)}): {REMEDY}"
+    raise PolicyError(f"{place(score)} {told}") from None
+
+
+def lowest(score: Score, facts: Sequence[Facts], places: Sequence[tuple[Any, ...]]) -> int:
+    """Return the index of the lowest place, each a tuple of a score and what breaks its ties.
+
+    Raises PolicyError for scores that do not compare.
+    """
+    least = 0
+    for at in range(1, len(places)):
+        try:
+            if places[at] < places[least]:
+                least = at
+        except Exception as error:
+            incomparable(score, facts[at], places[at][0], error)
+    return least
+
+
+def place(score: Any, error: BaseException | None = None) -> str:
+    """Return file, line and name of a score function; the line that fails, if that is in the same file."""
+    while isinstance(score, functools.partial):
+        score = score.func
+    name = getattr(score, "__name__", None)
+    inner = inspect.unwrap(score)
+    code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
+    name = name or getattr(inner, "__name__", type(inner).__name__)
+    if code is None:
+        return str(name)
+    line = code.co_firstlineno
+    trace = error.__traceback__ if error else None
+    while trace:
+        if trace.tb_frame.f_code.co_filename == code.co_filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f"{code.co_filename}:{line}: {name}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: short, and without the address of an object."""
+    try:
+        return re.sub(" at 0x[0-9A-Fa-f]+", "", SHORT.repr(value))
+    except Exception:  # the value's own, or a number of too many digits
+        return f"a value of type {type(value).__name__}"
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _fault(value: Any) -> str:
+    """Return why a value is no score, nothing if it is one."""
+    try:
+        if isinstance(value, (tuple, list)):
+            return next(filter(None, map(_fault, value)), "")
+        if isinstance(value, Set):
+            return "sets are in no one order"
+        if value != value or value < value:
+            return "it is not equal to itself"
+    except NOT_OURS:
+        raise
+    except BaseException as error:
+        return _told(error)
+    return ""
