@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import signal
@@ -16,11 +14,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import derisk
-import run
 from src.claims.claim import claim
-from src.page.commandline import guarded
-from tests.helpers import REPOSITORY
+from src.commands import run
+from tests.helpers import REPOSITORY, in_process
 
 ROOT = REPOSITORY
 
@@ -38,15 +34,6 @@ def command(*words: str, seed: str = "0", **keywords: Any) -> subprocess.Complet
         timeout=100,
         **keywords,
     )
-
-
-def in_process(main: Any, *arguments: str) -> tuple[int, str, str]:
-    """Run a command's main as `guarded` does; return status, stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    argv = mock.patch.object(sys, "argv", ["command", *arguments])
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), argv:
-        status = guarded(main)
-    return status, out.getvalue(), err.getvalue()
 
 
 class Folder(unittest.TestCase):
@@ -104,7 +91,7 @@ class BadInput(Folder):
         self.addCleanup(os.chdir, ROOT)
         for script, *arguments in self.CASES:
             with self.subTest(script=script, arguments=arguments):
-                main = {"run.py": run.main, "derisk.py": derisk.main}[script]
+                main = script[:-3]
                 status, _, err = in_process(main, *arguments)
                 self.assertEqual(status, 2, err)
                 self.assert_one_line(err)
@@ -123,10 +110,10 @@ class BadInput(Folder):
     def test_an_unwritable_folder(self) -> None:
         if not hasattr(os, "geteuid") or os.geteuid() == 0:
             with mock.patch("os.access", return_value=False):
-                status, _, err = in_process(derisk.main, "--output", str(self.folder / "x.json"))
+                status, _, err = in_process("derisk", "--output", str(self.folder / "x.json"))
         else:
             self.folder.chmod(0o500)
-            status, _, err = in_process(derisk.main, "--output", str(self.folder / "x.json"))
+            status, _, err = in_process("derisk", "--output", str(self.folder / "x.json"))
         self.assertEqual(status, 2)
         self.assertIn("no permission", err)
 
@@ -137,7 +124,7 @@ class Run(Folder):
     def run_with(self, measured: int, *arguments: str) -> tuple[int, str, str]:
         small = {"lemma": claim({"strings": ["0"]}, {"unreachable": measured}, {"unreachable": 0})}
         with mock.patch.object(run, "claims", return_value=small):
-            return in_process(run.main, *arguments)
+            return in_process("run", *arguments)
 
     def test_writes_prints_and_checks(self) -> None:
         output = self.folder / "main.json"
@@ -210,37 +197,37 @@ class Derisk(Folder):
 
     def test_another_universe_leaves_the_results_alone(self) -> None:
         before = (ROOT / "results" / "derisk.json").read_bytes()
-        status, out, _ = in_process(derisk.main, "--strings", "a,b,ab", "--capacity", "1", "--length", "4")
+        status, out, _ = in_process("derisk", "--strings", "a,b,ab", "--capacity", "1", "--length", "4")
         self.assertEqual(status, 0)
         self.assertIn("no path may be longer than K", out)
         self.assertEqual(before, (ROOT / "results" / "derisk.json").read_bytes())
-        status, out, _ = in_process(derisk.main, "--optimum", "locked", "--capacity", "3")
+        status, out, _ = in_process("derisk", "--optimum", "locked", "--capacity", "3")
         self.assertEqual(status, 0)
         self.assertNotIn("bypass", out)
 
     def test_policies(self) -> None:
         output = self.folder / "found.json"
         status, out, err = in_process(
-            derisk.main, "--radix-eviction-policy", "mru", "--capacity", "3", "--output", str(output)
+            "derisk", "--radix-eviction-policy", "mru", "--capacity", "3", "--output", str(output)
         )
         self.assertEqual((status, err), (0, ""))
         self.assertIn("worst ratio unbounded", out)
         found = json.loads(output.read_text(encoding="utf-8"))
         self.assertEqual(found["every_length"]["optimum_misses"], 0)
         self.assertEqual(found["up_to_length"]["ratio"], "3/2")
-        status, out, _ = in_process(derisk.main, "--radix-eviction-policy", "lru", "--forests", "3", "--length", "4")
+        status, out, _ = in_process("derisk", "--radix-eviction-policy", "lru", "--forests", "3", "--length", "4")
         self.assertEqual(status, 0)
         self.assertIn("7 tries", out)
         self.assertNotIn("every length", out)
 
     def test_states_that_outgrow_the_limit(self) -> None:
         words = ("--radix-eviction-policy", "slru", "--capacity", "4", "--max-states", "2000", "--optimum", "locked")
-        status, out, err = in_process(derisk.main, *words, "--strings", "0,1,00,01,10,11,2,20")
+        status, out, err = in_process("derisk", *words, "--strings", "0,1,00,01,10,11,2,20")
         self.assertEqual(status, 1)
         self.assert_one_line(err)
         self.assertIn("--max-states", err)
         self.assertIn("worst ratio", out)
-        status, _, err = in_process(derisk.main, "--max-states", "20")
+        status, _, err = in_process("derisk", "--max-states", "20")
         self.assertEqual(status, 1)
         self.assertIn("is known", err)
 
@@ -253,11 +240,11 @@ class Derisk(Folder):
             "def mixed(block):\n    return 'text' if block.depth > 1 else 1\n",
             encoding="utf-8",
         )
-        own = in_process(derisk.main, "--radix-eviction-policy", f"{file}:good", "--capacity", "3")
-        lfu = in_process(derisk.main, "--radix-eviction-policy", "lfu", "--capacity", "3")
+        own = in_process("derisk", "--radix-eviction-policy", f"{file}:good", "--capacity", "3")
+        lfu = in_process("derisk", "--radix-eviction-policy", "lfu", "--capacity", "3")
         self.assertEqual(own[1].splitlines()[1:], lfu[1].splitlines()[1:])
         status, out, _ = in_process(
-            *(derisk.main, "--radix-eviction-policy", f"{file}:timed", "--capacity", "3"),
+            *("derisk", "--radix-eviction-policy", f"{file}:timed", "--capacity", "3"),
             *("--radix-eviction-policy-config", '{"weight": 1}'),
         )
         self.assertEqual(status, 0)
@@ -268,13 +255,13 @@ class Derisk(Folder):
             encoding="utf-8",
         )
         lie, truth = (
-            in_process(*(derisk.main, "--capacity", "3", "--max-states", "2000", "--radix-eviction-policy"), f"{file}:{name}")
+            in_process("derisk", "--capacity", "3", "--max-states", "2000", f"--radix-eviction-policy={file}:{name}")
             for name in ("lie", "truth")
         )
         self.assertEqual(lie[1].splitlines()[1:], truth[1].splitlines()[1:])
         self.assertIn("not settled", lie[1])
         for name in ("broken", "mixed"):
-            status, _, err = in_process(derisk.main, "--radix-eviction-policy", f"{file}:{name}", "--capacity", "3")
+            status, _, err = in_process("derisk", "--radix-eviction-policy", f"{file}:{name}", "--capacity", "3")
             self.assertEqual(status, 2)
             self.assert_one_line(err)
 

@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "src.walks": {MODEL, "src.policies"},
     "src.claims": {MODEL, "src.policies", "src.walks"},
     "src.traces": {MODEL, "src.policies", "src.page"},
+    "src.commands": {MODEL, "src.page", "src.policies", "src.walks", "src.claims", "src.traces"},
 }
 
 

@@ -11,30 +11,29 @@ is a bound (see `src.traces.replay.TraceOptimum`).
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Callable
 
 from src.page.commandline import (
-    Fault,
     Once,
     Parser,
     Progress,
     add_policy_options,
-    check_writable,
     json_text,
+    quoted,
     shorten,
     whole_number,
-    write_whole,
 )
+from src.page.guard import Fault, Outcome
+from src.page.writer import check_outputs, write_all
 from src.policies.facts import Score
 from src.policies.scores import REGISTRY, described, make_policy, parameters
+from src.policies.user_file import file_of
 from src.traces.comparison import compare, ladder
 from src.traces.reading import read_traces
-from src.traces.texts import as_csv, as_json, as_svg, as_text
+from src.traces.texts import MOST_POLICIES, as_csv, as_json, as_svg, as_text
 
 SIZES = {"": 1, "k": 1000, "m": 1000**2}
 CAPACITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)([km]?)", re.ASCII | re.IGNORECASE)
@@ -42,13 +41,13 @@ STDOUT = "-"
 
 EPILOG = f"""\
 --radix-eviction-policy may be repeated (lru); "all" stands for {", ".join(REGISTRY)}.  The function in
-FILE.py:FUNCTION takes the facts of a cached block and returns its score.  The configuration goes to every chosen policy
-that takes its keys; it is an error if none does.  A policy or a capacity is given once.  Without --capacity: the last
-eight of 1, 2, 5, 10, 20, 50, ... up to the number of distinct blocks.  With - for a file, stdout carries that file and
-nothing else.  An existing file is replaced, once all is computed."""
+FILE.py:FUNCTION takes the facts of a cached block and returns its score, which must depend on nothing else.  The
+configuration goes to every chosen policy that takes its keys; it is an error if none does.  A policy or a capacity is
+given once.  Without --capacity: the last eight of 1, 2, 5, 10, 20, 50, ... up to the number of distinct blocks.  With -
+for a file, stdout carries that file and nothing else.  Existing files are replaced, once all is computed."""
 
 
-def main(arguments: list[str]) -> str:
+def main(arguments: list[str]) -> Outcome:
     """Run the command, write the files that were asked for, and return what goes to stdout.
 
     Raises Fault, or another ValueError, for what the user can mend; then no file was touched.
@@ -58,8 +57,12 @@ def main(arguments: list[str]) -> str:
     options = parse(arguments)
     policies = chosen_policies(options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {})
     outputs = chosen_outputs(options)
+    if "svg" in outputs and len(policies.keys() | {"lru"}) > MOST_POLICIES:
+        raise Fault(f"argument --svg: a chart has room for {MOST_POLICIES} policies: choose fewer or leave it out")
     try:
         trace = read_traces(options.traces, options.page_size, options.skip_bad_lines, _bytes_counter())
+        if options.page_size > 1 and not trace.tokens:
+            raise Fault("argument --page-size: no request has tokens to cut into pages: leave it out")
         found = compare(trace, policies, sorted(options.capacity or ladder(len(trace.parent))), options.in_flight)
         writers: dict[str, Callable[[], str]] = {
             "json": lambda: json_text(as_json(found, options)),
@@ -69,10 +72,9 @@ def main(arguments: list[str]) -> str:
         texts = {output: writers[kind]() for kind, output in outputs.items()}
     finally:
         Progress().end()
-    for output, text in texts.items():
-        if output != STDOUT:
-            write_whole(Path(output), text)
-    return texts[STDOUT] if STDOUT in texts else as_text(found)
+    page = texts.pop(STDOUT, None)
+    write_all(texts)
+    return Outcome(as_text(found)) if page is None else Outcome(page, encoding="utf-8")
 
 
 # -- options -------------------------------------------------------------------------------------------------------
@@ -114,7 +116,7 @@ def capacity(text: str) -> int:
     blocks = Fraction(match[1]) * SIZES[match[2].lower()] if match else Fraction(0)
     if blocks < 1 or blocks.denominator > 1:
         raise argparse.ArgumentTypeError(
-            f"{shorten(text)!r} is not a whole number of at least 1 block: give one such as 500, 2.5k or 1M"
+            f"{quoted(text)} is not a whole number of at least 1 block: give one such as 500, 2.5k or 1M"
         )
     return int(blocks)
 
@@ -143,23 +145,16 @@ def chosen_outputs(options: argparse.Namespace) -> dict[str, str]:
 
     Raises Fault for one that cannot be written, is an input, or is another output too.
     """
-    inputs = [name for name in options.traces if name != "-"]
-    inputs += [name.rpartition(":")[0] for name in options.radix_eviction_policy or [] if ".py:" in name]
-    taken = {os.path.realpath(name): "it is read" for name in inputs}
-    outputs = {}
-    for kind in ("json", "csv", "svg"):
-        given = getattr(options, kind)
-        if given is not None:
-            output = given if given == STDOUT else os.path.realpath(given or os.curdir)
-            if output in taken:
-                raise Fault(f"cannot write --{kind} {shorten(given)}: {taken[output]}: name another file")
-            if os.path.islink(output):
-                raise Fault(f"cannot write {shorten(given)}: its links go round in a circle: name another file")
-            if output != STDOUT:
-                check_writable(Path(output))
-            taken[output] = f"--{kind} goes there"
-            outputs[kind] = output
-    return outputs
+    named = {f"--{kind}": getattr(options, kind) for kind in ("json", "csv", "svg")}
+    given = {option: name for option, name in named.items() if name is not None}
+    to_stdout = [option for option, name in given.items() if name == STDOUT]
+    if len(to_stdout) > 1:
+        raise Fault(f"cannot write {to_stdout[1]} {STDOUT}: {to_stdout[0]} goes there: name another file")
+    policies = filter(None, map(file_of, options.radix_eviction_policy or []))
+    targets = check_outputs(
+        {option: name for option, name in given.items() if name != STDOUT}, [*options.traces, *policies]
+    )
+    return {option.lstrip("-"): targets.get(option, STDOUT) for option in given}
 
 
 def _check_distinct(flag: str, values: Sequence[Any]) -> None:

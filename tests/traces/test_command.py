@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
+import functools
 import gzip
 import io
 import json
@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import run
-from src.page.commandline import Fault, guarded
+from src.page.guard import Fault
 from src.policies.facts import PolicyError
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Optimum
@@ -31,6 +30,7 @@ from src.traces.optimum import TraceOptimum
 from src.traces.reading import Trace, read_traces
 from src.traces.replay import infinite, replay
 from src.traces.texts import counted, percent
+from tests import helpers
 from tests.helpers import REPOSITORY, random_paths
 
 RUN = REPOSITORY / "run.py"
@@ -42,21 +42,7 @@ def lines(paths: Sequence[Sequence[int]]) -> bytes:
     return "".join(json.dumps(record) + "\n" for record in records).encode()
 
 
-class Terminal(io.StringIO):
-    """What is shown on a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def in_process(*arguments: str, stdin: bytes = b"", terminal: bool = False) -> tuple[int, str, str]:
-    """Run `run.py replay` in this process; return status, stdout and stderr."""
-    out, err = io.StringIO(), Terminal() if terminal else io.StringIO()
-    argv = mock.patch.object(sys, "argv", ["run.py", "replay", *arguments])
-    typed = mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), argv, typed:
-        status = guarded(run.main)
-    return status, out.getvalue(), err.getvalue()
+in_process = functools.partial(helpers.in_process, "run", "replay")
 
 
 def real(*arguments: str, seed: str = "0", stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -171,8 +157,8 @@ class Numbers(Folder):
                     names = "all policies close" if len(best) == 7 else " and ".join(best) + " close"
                     start = f"At {counted(blocks, 'block')} {names}"
                     line = next(line for line in text.splitlines() if line.startswith(start))
-                    self.assertIn(f" {percent(closed)} of the gap to the optimum, ", line)
-                    self.assertTrue(line.endswith(f" matches LRU with {counted(matching, 'block')}."), line)
+                    self.assertIn(f" {percent(closed)} of the gap to the optimum; ", line)
+                    self.assertTrue(line.endswith(f"; the optimum matches LRU with {counted(matching, 'block')}."))
 
     def test_where_nothing_is_hit(self) -> None:
         self.write("once.jsonl", b'{"hash_ids": [1, 2]}\n')
@@ -395,7 +381,7 @@ CONTENTS = {
     "float.jsonl": b'{"hash_ids": [1.5]}\n',
     "true.jsonl": b'{"hash_ids": [true]}\n',
     "tokens.jsonl": b'{"token_ids": ["a"]}\n',
-    "wide.jsonl": b'{"token_ids": [9223372036854775808]}\n',
+    "wide.jsonl": b'{"token_ids": [18446744073709551616]}\n',
     "nokey.jsonl": b'{"ids": [1]}\n',
     "twokeys.jsonl": b'{"hash_ids": [1], "token_ids": [1]}\n',
     "twice.jsonl": b'{"hash_ids": [1], "hash_ids": [2]}\n',
@@ -436,7 +422,8 @@ FAULTS: list[tuple[str, list[str]]] = [
     ("float.jsonl:1: hash_ids[0] is 1.5", ["float.jsonl"]),
     ("true.jsonl:1: hash_ids[0] is true", ["true.jsonl"]),
     ("tokens.jsonl:1: token_ids[0] is 'a'", ["tokens.jsonl"]),
-    ("wide.jsonl:1: token_ids[0] is 9223372036854775808", ["wide.jsonl"]),
+    ("wide.jsonl:1: token_ids[0] is 18446744073709551616", ["wide.jsonl"]),
+    ("--page-size: no request has tokens to cut into pages", ["good.jsonl", "--page-size", "2"]),
     ("nokey.jsonl:1: has none of the keys", ["nokey.jsonl"]),
     ("twokeys.jsonl:1: has hash_ids and token_ids", ["twokeys.jsonl"]),
     ("twice.jsonl:1: has the key 'hash_ids' twice", ["twice.jsonl"]),
@@ -475,7 +462,7 @@ FAULTS: list[tuple[str, list[str]]] = [
     ("it is a directory", ["good.jsonl", "--svg", "folder"]),
     ("it is a directory", ["good.jsonl", "--csv", ""]),
     ("it is not a regular file", ["good.jsonl", "--csv", os.devnull]),
-    ("its links go round in a circle", ["good.jsonl", "--csv", "circle"]),
+    ("Too many levels of symbolic links", ["good.jsonl", "--csv", "circle"]),
     ("cannot write --csv ./o: --json goes there", ["good.jsonl", "--json", "o", "--csv", "./o"]),
     ("cannot write --svg -: --json goes there", ["good.jsonl", "--json", "-", "--svg", "-"]),
     ("cannot write --json folder/../good.jsonl: it is read", ["good.jsonl", "--json", "folder/../good.jsonl"]),
@@ -600,9 +587,7 @@ class Ends(Folder):
         self.assertEqual((status, err), (0, ""))
         for word in ("TRACE", POLICY, CONFIG, "--capacity", "--in-flight", "--skip-bad-lines", "--svg", "2.5k"):
             self.assertIn(word, out)
-        with mock.patch.object(sys, "argv", ["run.py", "--help"]), contextlib.redirect_stdout(io.StringIO()) as main:
-            self.assertEqual(guarded(run.main), 0)
-        self.assertIn("run.py replay TRACE", main.getvalue())
+        self.assertIn("run.py replay TRACE", helpers.in_process("run", "--help")[1])
 
 
 if __name__ == "__main__":

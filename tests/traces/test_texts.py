@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 from fractions import Fraction
 
-from src.page.commandline import printable
+from src.page.guard import printable
 from src.traces.texts import counted, decimal, percent
 
 
