@@ -98,7 +98,8 @@ def ratio_by_length(results: dict[str, Claim]) -> str:
 def read(name: str) -> str:
     """Return the text of the results to check against.  Raises Fault if there are none."""
     try:
-        return Path(name).read_bytes().decode("utf-8")
+        with open(name, "rb") as file:
+            return file.read().decode("utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8"
         raise Fault(f"cannot read {name}: {reason}: run 'python3 run.py' to write it") from None

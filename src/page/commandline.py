@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from src.page.guard import CLEAR, Fault, Help, printable
+from src.page.guard import CLEAR, Fault, Help, is_terminal, printable
 
 
 class Parser(argparse.ArgumentParser):
@@ -121,7 +121,7 @@ class Progress:
     """Progress on stderr, shown only when stderr is a terminal; the results never depend on it."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr is not None and sys.stderr.isatty()
+        self._shown = is_terminal(sys.stderr)
         self._start = time.monotonic()
         self._last = 0.0
 

@@ -40,15 +40,16 @@ class Outcome:
 def guarded(module: str) -> int:
     """Import a command's module, run its `main` on `sys.argv`, write what it ends with, and return its exit status.
 
-    A Fault, or a ValueError or OSError that the command lets pass, is one line on stderr and status 2; memory that
-    does not suffice and a part of Python that is missing are one line and status 1; Ctrl-C is status 130 and silence.
+    A Fault, or a ValueError, OSError or SystemExit that the command lets pass, is one line on stderr and status 2;
+    memory that does not suffice and a part of Python that is missing are one line and status 1; Ctrl-C is status 130
+    and silence.
     Anything else is a defect of ours, and keeps its traceback.
     """
     name = os.path.basename(sys.argv[0])
     out, err = sys.stdout, sys.stderr  # a policy may put others in their place
     try:
         outcome = _outcome(module)
-        if err is not None and not err.closed and err.isatty():
+        if is_terminal(err):
             _write_if_heard(err, CLEAR)
         status, complaints = outcome.status, outcome.complaints
         try:
@@ -81,9 +82,16 @@ def _outcome(module: str) -> Outcome:
         pass  # told below, once the memory is free
     except ImportError as error:
         return Outcome("", FAILED, f"a part of it cannot be loaded ({error}): use a complete Python 3.9 or later")
+    except SystemExit as end:
+        return Outcome("", USAGE, f"ended before its work was done, by exit({end.code!r}): leave that out")
     except (Fault, ValueError, OSError) as fault:
         return Outcome("", USAGE, str(fault))
     return Outcome("", FAILED, "out of memory: allow more, or give it less to do")
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a stream is open and leads to a terminal."""
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 def printable(text: str, but: str = "") -> str:

@@ -76,6 +76,8 @@ def _write_beside(target: str, content: bytes, beside: dict[str, str]) -> None:
 def _writable(name: str) -> str:
     """Return the real path of a file that can be written, links followed.  Raises Fault, OSError or ValueError."""
     target = os.path.realpath(name)
+    if name == STDIN:
+        raise _fault(name, "it stands for standard output, which has the page", "name a file")
     if os.path.isdir(target) or os.path.basename(name) in ("", os.curdir, os.pardir):
         raise _fault(name, "it is a directory", "name a file")
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):

@@ -37,28 +37,32 @@ class Checked:
         except NOT_OURS:
             raise
         except BaseException as error:  # SystemExit too: a score does not end the program
-            told = f"fails on {facts} ({_told(error)}): mend it"
-            raise PolicyError(f"{place(self.__wrapped__, error)} {told}") from None
+            text = f"fails on {facts} ({told(error)}): mend it"
+            raise PolicyError(f"{place(self.__wrapped__, error)} {text}") from None
         if type(value) not in SOUND:
             fault = _fault(value)
             if fault:
-                told = f"returns {shown(value)} for {facts} ({fault}): {REMEDY}"
-                raise PolicyError(f"{place(self.__wrapped__)} {told}")
+                text = f"returns {shown(value)} for {facts} ({fault}): {REMEDY}"
+                raise PolicyError(f"{place(self.__wrapped__)} {text}")
         self.latest = (facts, value)
         return value
 
     def again(self, facts: Facts, value: Any) -> None:
         """Raise PolicyError unless the facts still have this score."""
         now = self(facts)
-        if now is not value and (now < value or value < now):
-            told = f"returns {shown(value)} and later {shown(now)} for {facts}"
-            raise PolicyError(f"{place(self.__wrapped__)} {told}: let it depend on its facts alone")
+        try:
+            changed = now is not value and bool(now < value or value < now)
+        except Exception as error:
+            incomparable(self.__wrapped__, facts, now, error)
+        if changed:
+            text = f"returns {shown(value)} and later {shown(now)} for {facts}"
+            raise PolicyError(f"{place(self.__wrapped__)} {text}: let it depend on its facts alone")
 
 
 def incomparable(score: Score, facts: Facts | None, value: Any, error: Exception) -> NoReturn:
     """Raise PolicyError for a value that does not compare with another one of the same score."""
-    told = f"returns scores that do not compare, one of them {shown(value)} for {facts} ({_told(error)}): {REMEDY}"
-    raise PolicyError(f"{place(score)} {told}") from None
+    text = f"returns scores that do not compare, one of them {shown(value)} for {facts} ({told(error)}): {REMEDY}"
+    raise PolicyError(f"{place(score)} {text}") from None
 
 
 def lowest(score: Score, facts: Sequence[Facts], places: Sequence[tuple[Any, ...]]) -> int:
@@ -99,12 +103,16 @@ def shown(value: Any) -> str:
     """Return a value as a message shows it: short, and without the address of an object."""
     try:
         return re.sub(" at 0x[0-9A-Fa-f]+", "", SHORT.repr(value))
-    except Exception:  # the value's own, or a number of too many digits
+    except (Exception, SystemExit):  # the value's own, or a number of too many digits
         return f"a value of type {type(value).__name__}"
 
 
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def told(error: BaseException) -> str:
+    """Return the kind of an error, and its text if it has one."""
+    try:
+        return f"{type(error).__name__}: {error}".rstrip(": ")
+    except (Exception, SystemExit):
+        return type(error).__name__
 
 
 def _fault(value: Any) -> str:
@@ -119,5 +127,5 @@ def _fault(value: Any) -> str:
     except NOT_OURS:
         raise
     except BaseException as error:
-        return _told(error)
+        return told(error)
     return ""

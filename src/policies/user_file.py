@@ -9,7 +9,7 @@ import types
 from pathlib import Path
 from typing import Any, Callable
 
-from src.policies.checked import NOT_OURS, place
+from src.policies.checked import NOT_OURS, place, told
 from src.policies.facts import Facts, PolicyError
 
 
@@ -59,13 +59,20 @@ def load(name: str) -> FromFile:
     sys.modules[module.__name__] = module  # dataclasses look their module up
     try:
         exec(compile(path.read_bytes(), file, "exec", dont_inherit=True), module.__dict__)
-        score: Callable[..., Any] | None = getattr(module, function, None)
+        return _function(name, getattr(module, function, None))
+    except PolicyError:
+        raise
     except SyntaxError as error:
         raise PolicyError(f"{error.filename or file}:{error.lineno}: {error.msg}: mend the file") from None
     except NOT_OURS:
         raise
     except BaseException as error:
-        raise PolicyError(f"{file}: fails when it is loaded ({type(error).__name__}: {error}): mend the file") from None
+        raise PolicyError(f"{file}: fails when it is loaded ({told(error)}): mend the file") from None
+
+
+def _function(name: str, score: Any) -> FromFile:
+    """Return what was found under a name in a file as a score.  Raises PolicyError, or whatever its own code raises."""
+    file, _, function = name.rpartition(":")
     if not callable(score):
         raise PolicyError(f"{file}: has no function {function!r}: name one that takes the facts of a block")
     if any(map(inspect.iscoroutinefunction, (score, type(score).__call__))):

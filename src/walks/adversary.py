@@ -170,6 +170,7 @@ def _bounded(found: Attack, trie: Trie, score: Score, most: int) -> None:
             f"more than {most} entries beyond {searched} requests, to which the search is complete:"
             " raise --max-states or give a smaller --length"
         )
+    found.trie = found.trie or trie
     if worst.sequence and (found.worst is None or worst.ratio > found.worst.ratio):
         found.trie, found.worst = trie, worst
 

@@ -26,6 +26,7 @@ class Derisk(unittest.TestCase):
         status, out, err = in_process("derisk", "--max-states", "1", "--radix-eviction-policy", "lru")
         self.assertEqual(status, 1)
         self.assertNotIn("-1", out + err)
+        self.assertIn("strings 0,1,00,01,10,11, K = 2", out)
 
 
 if __name__ == "__main__":

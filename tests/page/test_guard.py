@@ -58,6 +58,7 @@ class Guard(unittest.TestCase):
             (ValueError("a capacity of 0"), USAGE, "a capacity of 0"),
             (FileNotFoundError(2, "No such file", "x"), USAGE, "[Errno 2] No such file: 'x'"),
             (ImportError("No module named 'x'"), FAILED, parts),
+            (SystemExit(0), USAGE, "ended before its work was done, by exit(0): leave that out"),
             (MemoryError(), FAILED, "out of memory: allow more, or give it less to do"),
         ):
             with self.subTest(error=error):

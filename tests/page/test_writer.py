@@ -70,6 +70,7 @@ class Checks(Folder):
         for name, reason in (
             (self.folder, "it is a directory: name a file"),
             ("", "it is a directory: name a file"),
+            ("-", "it stands for standard output, which has the page: name a file"),
             (f"{self.folder}/new/", "it is a directory: name a file"),
             (f"{self.path}/", "it is a directory: name a file"),
             (f"{self.folder}/new/.", "it is a directory: name a file"),

@@ -46,8 +46,28 @@ class Ordered:
 class Untold:
     """What cannot even be shown."""
 
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
     def __repr__(self) -> str:
+        raise self.error
+
+
+class Untellable(Exception):
+    """What cannot be told."""
+
+    def __str__(self) -> str:
         raise RuntimeError("no text")
+
+
+class Moody(Ordered):
+    """What compares once and then no more."""
+
+    def __lt__(self, other: Any) -> bool:
+        self.value += 1
+        if self.value > 1:
+            raise KeyError("moody")
+        return False
 
 
 SOUND = (0, True, -1.5, "text", Fraction(1, 3), decimal.Decimal("0.1"), float("inf"), (), (1, "a"), [1, (2, 3)], b"x")
@@ -63,7 +83,8 @@ FAULTY: tuple[tuple[Any, str, str], ...] = (
     ({}, "{}", "TypeError"),
     (frozenset({1}), "frozenset({1})", "sets are in no one order"),
     (Array(), "<tests.policies.test_checked.Array object>", "ValueError: The truth value of an array is ambiguous"),
-    (Untold(), "<Untold instance>", "TypeError"),
+    (Untold(RuntimeError("no text")), "<Untold instance>", "TypeError"),
+    (Untold(SystemExit(3)), "a value of type Untold", "TypeError"),
     (iter(()), "<tuple_iterator object>", "TypeError"),
 )
 
@@ -128,7 +149,8 @@ class WhatAScoreDoes(unittest.TestCase):
         class Mine(BaseException):
             pass
 
-        for error in (SystemExit(0), SystemExit(), GeneratorExit(), Mine("x"), TypeError("y"), RecursionError("z")):
+        ends = (SystemExit(0), SystemExit(), GeneratorExit(), Mine("x"))
+        for error in (*ends, TypeError("y"), RecursionError("z"), Untellable()):
 
             def score(block: Facts, error: BaseException = error) -> Any:
                 raise error
@@ -155,6 +177,11 @@ class WhatAScoreDoes(unittest.TestCase):
                     checked.again(FACTS, first)
             else:
                 checked.again(FACTS, first)
+
+    def test_what_stops_comparing_is_told(self) -> None:
+        score = Checked(lambda block: Moody(0))
+        with self.assertRaisesRegex(PolicyError, "scores that do not compare, .*KeyError: 'moody'"):
+            score.again(FACTS, score(FACTS))
 
     def test_in_a_replay_a_score_that_remembers_is_told(self) -> None:
         clock = 0

@@ -125,11 +125,15 @@ class PolicyFileTest(unittest.TestCase):
         self.assertEqual(self.refused(text), f"{{file}}:2: Score {told}")
 
     def test_whatever_is_raised_when_it_is_loaded(self) -> None:
+        own = "class Score:\n    def __call__(self, block): return 1\n    "
         for text, error in (
             ("raise GeneratorExit", "GeneratorExit"),
             ("class Mine(BaseException): pass\nraise Mine('x')", "Mine: x"),
             ("def __getattr__(name): raise LookupError(name)", "LookupError: score"),
             ("def __getattr__(name): raise SystemExit(0)", "SystemExit: 0"),
+            ("raise SystemExit", "SystemExit)"),
+            (own + "__signature__ = property(lambda self: exit(0))\nscore = Score()", "SystemExit: 0"),
+            (own + "def __getattr__(self, name): raise KeyError(name)\nscore = Score()", "KeyError: '"),
         ):
             self.assertIn(f"{{file}}: fails when it is loaded ({error}", self.refused(text))
         with policy_file("raise KeyboardInterrupt") as file, self.assertRaises(KeyboardInterrupt):
