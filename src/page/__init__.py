@@ -1,4 +1,5 @@
-"""What a person sees: options, faults, tables and progress (`commandline`), and charts (`chart`).
+"""What a person sees: options, tables and progress (`commandline`), and charts (`chart`); and how a command ends.
 
-May import nothing of ours.  Start with `commandline`.
+`guard` turns whatever happens into a status and whole lines, `writer` writes all files or none.  May import nothing of
+ours.  Start with `guard`.
 """

@@ -1,5 +1,6 @@
 """Eviction policies: what a policy may know of a block, SGLang's scores, and one plain cache over any of them.
 
 May import the model.  Start with `facts`, then `scores`; `cache` is the plain form that everything faster is held to.
-`user_file` loads a policy from a file, `dependence` finds out what a score depends on.
+`user_file` loads a policy from a file, `checked` holds any score to what a score is, `dependence` finds out what it
+depends on.
 """

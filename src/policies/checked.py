@@ -51,7 +51,7 @@ class Checked:
         """Raise PolicyError unless the facts still have this score."""
         now = self(facts)
         try:
-            changed = now is not value and bool(now < value or value < now)
+            changed = not (now is value or now == value) and bool(now < value or value < now)
         except Exception as error:
             incomparable(self.__wrapped__, facts, now, error)
         if changed:
@@ -119,7 +119,7 @@ def _fault(value: Any) -> str:
     """Return why a value is no score, nothing if it is one."""
     try:
         if isinstance(value, (tuple, list)):
-            return next(filter(None, map(_fault, value)), "")
+            return next(filter(None, (_fault(one) for one in value if type(one) not in SOUND)), "")
         if isinstance(value, Set):
             return "sets are in no one order"
         if value != value or value < value:
