@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import random
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -52,6 +53,16 @@ def in_process(
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), argv, typed:
         status = guarded(module or f"src.commands.{name}")
     return status, out.getvalue(), err.getvalue()
+
+
+@contextlib.contextmanager
+def on_ctrl_c(handler: Any = signal.default_int_handler) -> Iterator[None]:
+    """For as long as the context lasts, start processes that hear Ctrl-C, although this one may have to ignore it."""
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from unittest import mock
 from src.claims.claim import claim
 from src.commands import run
 from src.page.guard import CLEAR
-from tests.helpers import REPOSITORY, in_process
+from tests.helpers import REPOSITORY, in_process, on_ctrl_c
 
 ROOT = REPOSITORY
 
@@ -168,7 +168,9 @@ class Run(Folder):
         terminal, end = os.openpty()
         self.addCleanup(os.close, terminal)
         words = [sys.executable, str(ROOT / "run.py"), "--output", str(output)]
-        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=end) as child:
+        with on_ctrl_c():
+            child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=end)
+        with child:
             os.close(end)
             self.assertTrue(os.read(terminal, 1000).startswith(CLEAR.encode()))  # at work
             child.send_signal(signal.SIGINT)

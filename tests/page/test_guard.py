@@ -15,7 +15,7 @@ from typing import Any, Callable
 from unittest import mock
 
 from src.page.guard import CLEAR, FAILED, INTERRUPTED, LONGEST, OK, USAGE, Fault, Help, Outcome, printable
-from tests.helpers import REPOSITORY, in_process
+from tests.helpers import REPOSITORY, in_process, on_ctrl_c
 
 Main = Callable[[list[str]], Outcome]
 
@@ -143,17 +143,17 @@ class Process(unittest.TestCase):
         return child
 
     def test_ctrl_c_during_the_imports_and_during_the_work(self) -> None:
-        for words in (self.words(imported="sys.stdin.read()"), self.words("sys.stdin.read()")):
-            with self.start(words) as child:
+        for part in ("imported", "body"):
+            words = self.words(**{part: "sys.stdin.read()"})
+            with on_ctrl_c():
+                child = self.start(words)
+            with child:
                 child.send_signal(signal.SIGINT)
                 self.assertEqual((*child.communicate(timeout=60), child.returncode), (b"", b"", INTERRUPTED))
 
     def test_ctrl_c_that_was_ignored_from_the_first_stays_ignored(self) -> None:
-        heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
+        with on_ctrl_c(signal.SIG_IGN):
             child = self.start(self.words("sys.stdin.read()"))
-        finally:
-            signal.signal(signal.SIGINT, heard)
         with child:
             child.send_signal(signal.SIGINT)
             self.assertEqual((*child.communicate(timeout=60), child.returncode), (b"0\n", b"", OK))

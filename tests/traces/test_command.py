@@ -535,15 +535,12 @@ class Ends(Folder):
         os.mkfifo("pipe")
         self.write("o.json", b"old")
         before = {name: content for name, content in [("t.jsonl", Path("t.jsonl").read_bytes()), ("o.json", b"old")]}
-        heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child does not hear what is ignored here
-        try:
+        with helpers.on_ctrl_c():
             child = subprocess.Popen(
                 [sys.executable, str(RUN), "replay", "t.jsonl", "pipe", "--json", "o.json", "--svg", "o.svg"],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
-        finally:
-            signal.signal(signal.SIGINT, heard)
         with open("pipe", "wb") as pipe:  # once this is open, the child reads
             pipe.write(GOOD)
             pipe.flush()
