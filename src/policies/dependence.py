@@ -17,7 +17,7 @@ from typing import Any, Callable, NamedTuple, NoReturn
 from src.policies.checked import NOT_OURS, Checked
 from src.policies.facts import Facts, Score
 
-LATER = (0, 1, 2, 5, 100)  # how many hits more, and how many times as late, facts are that a score is tried on
+LATER = (1, 2, 5, 100)  # how many hits more, and how many times as late, facts are that a score is tried on
 
 
 class NeedsMore(BaseException):

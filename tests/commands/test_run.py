@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import unittest
@@ -13,7 +12,10 @@ from unittest import mock
 from src.claims.claim import claim
 from src.commands import run
 from src.page.guard import Outcome
-from tests.helpers import in_process
+from src.policies.scores import make_policy
+from src.traces.reading import trace_of
+from src.traces.replay import replay
+from tests.helpers import in_process, random_paths
 
 TRACE = b'{"hash_ids": [1, 2], "priority": 1}\n{"hash_ids": [3]}\n{"hash_ids": [1, 4]}\n' * 3
 
@@ -75,19 +77,17 @@ class Inputs(Folder):
 
 class UserPolicies(Folder):
     CLOCK = "clock = 0\ndef aged(block):\n    global clock\n    clock += 1\n    return (clock > 4, block.hits)\n"
-    ONCE = "seen = {}\ndef kept(block):\n    return seen.setdefault(block, len(seen))\n"
-
-    def hits(self, *arguments: str) -> Any:
-        status, out, err = in_process("run", "replay", "in.jsonl", *arguments, "--json", "-")
-        self.assertEqual((status, err), (0, ""))
-        at = json.loads(out)["measured"]["capacities"]
-        return {capacity: each["policies"] for capacity, each in at.items()}
+    ONCE = "seen = {}\ndef kept(block):\n    return seen.setdefault(block, (len(seen) < 40) * block.last_access)\n"
 
     def test_no_replay_leaves_a_trace_in_another(self) -> None:
-        """A score that remembers for each facts what it first said of them has one answer, and not that of others."""
+        """A score that remembers what it first said of some facts passes as a function; its file is loaded anew."""
         Path("own.py").write_text(self.ONCE, encoding="utf-8")
-        own = "--radix-eviction-policy=own.py:kept"
-        self.assertEqual(self.hits(own, "--capacity=3")["3"], self.hits(own, "--capacity=2", "--capacity=3")["3"])
+        trace = trace_of(random_paths(1))
+        alone = replay(trace, 20, make_policy("own.py:kept"))
+        score = make_policy("own.py:kept")
+        shared: Any = score.__wrapped__  # type: ignore[attr-defined]
+        self.assertNotEqual([replay(trace, blocks, shared) for blocks in (5, 20)][1], alone)
+        self.assertEqual([replay(trace, blocks, score) for blocks in (5, 20)][1], alone)
 
     def test_a_score_that_changes_is_told(self) -> None:
         Path("own.py").write_text(self.CLOCK, encoding="utf-8")

@@ -109,7 +109,7 @@ class Writes(Folder):
         link, long = self.folder / "link", self.folder / ("x" * 255)
         link.symlink_to("main.json")
         self.path.chmod(0o640)
-        for mask, mode in ((0o022, 0o644), (0o077, 0o600)):
+        for mask, mode in ((0o002, 0o664), (0o077, 0o600)):
             before = os.umask(mask)
             try:
                 targets = check_outputs({"--json": str(link), "--csv": str(long)})

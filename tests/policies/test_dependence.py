@@ -325,10 +325,18 @@ def asks_hash(block: Facts) -> Any:
         return 0
 
 
+def seldom(block: Facts) -> Any:
+    """What no fact that is tried shows: only the refusal does."""
+    try:
+        return block.hits % 1000 == 999
+    except BaseException:
+        return False
+
+
 class HiddenRefusals(unittest.TestCase):
     """A score that hides what it was refused is not taken for one that needed nothing."""
 
-    SCORES = (hidden, wholly_hidden, asks_isinstance, asks_type, asks_attribute, asks_facts, asks_hash)
+    SCORES = (hidden, wholly_hidden, seldom, asks_isinstance, asks_type, asks_attribute, asks_facts, asks_hash)
 
     def test_they_are_seen(self) -> None:
         few = [facts._replace(hits=0) for facts in MANY]
@@ -340,6 +348,19 @@ class HiddenRefusals(unittest.TestCase):
         for score in self.SCORES:
             observer = Observer(score, count_hits=True, exact_times=True)
             self.assertEqual([observer.score(one) for one in MANY], [score(one) for one in MANY])
+
+    def test_with_plain_numbers_too(self) -> None:
+        """Then all that is left out is the priority, which whatever was refused may have been about."""
+
+        def score(block: Facts) -> Any:
+            try:
+                return block._replace(hits=0).priority == 999
+            except BaseException:
+                return False
+
+        observer = Observer(score, count_hits=True, exact_times=True)
+        self.assertEqual([observer.score(one) for one in MANY], [False] * 5)
+        self.assertTrue(observer.seen.priority)
 
     def test_a_score_that_remembers_is_told(self) -> None:
         clock = itertools.count()
