@@ -7,7 +7,6 @@ tuple of such.  It is a function of the facts that it is given, so equal facts h
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 import reprlib
 from collections.abc import Sequence, Set
@@ -82,14 +81,18 @@ def lowest(score: Score, facts: Sequence[Facts], places: Sequence[tuple[Any, ...
 
 def place(score: Any, error: BaseException | None = None) -> str:
     """Return file, line and name of a score function; the line that fails, if that is in the same file."""
-    while isinstance(score, functools.partial):
-        score = score.func
-    name = getattr(score, "__name__", None)
-    inner = inspect.unwrap(score)
-    code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
-    name = name or getattr(inner, "__name__", type(inner).__name__)
-    if code is None:
-        return str(name)
+    name = origin = ""
+    while True:
+        name = name or getattr(score, "__name__", "")
+        origin = origin or getattr(score, "origin", "")
+        inner = score.func if isinstance(score, functools.partial) else getattr(score, "__wrapped__", None)
+        if inner is None:
+            break
+        score = inner
+    code = getattr(score, "__code__", None) or getattr(type(score).__call__, "__code__", None)
+    name = name or type(score).__name__
+    if code is None:  # a class, or what is built into Python
+        return origin or name
     line = code.co_firstlineno
     trace = error.__traceback__ if error else None
     while trace:

@@ -19,7 +19,7 @@ class FromFile:
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.__name__ = name.rpartition(":")[2]
-        self._score, self._name = function, name
+        self._score, self.origin = function, name
 
     def __call__(self, block: Facts, /, **config: int) -> Any:
         """Return the score of a block."""
@@ -27,7 +27,7 @@ class FromFile:
 
     def afresh(self) -> FromFile:
         """Return the function of the file as it is when it is loaded anew: two of them share nothing."""
-        return load(self._name)
+        return load(self.origin)
 
 
 def afresh(score: Any) -> Any:

@@ -98,6 +98,11 @@ class PolicyFileTest(unittest.TestCase):
             self.assertTrue(str(caught.exception).startswith(f"{file}:{line}: score fails on Facts(last_access=1"))
             self.assertIn(f"({error}", str(caught.exception))
 
+    def test_what_has_no_line_names_its_file(self) -> None:
+        for text in ("class score:\n    def __init__(self, block): pass\n", "score = list.__len__\n"):
+            with policy_file(text) as file, self.assertRaisesRegex(PolicyError, f"^{file}:score (returns|fails on) "):
+                Checked(make_policy(f"{file}:score"))(Facts(1, 1, 0, 0, 1))
+
     def test_a_parameter_may_have_any_name(self) -> None:
         with policy_file("def score(facts, block=1, self=2):\n    return facts.hits + block + self\n") as file:
             self.assertEqual(make_policy(f"{file}:score", {"block": 5, "self": 3})(Facts(1, 1, 1, 0, 1)), 9)
