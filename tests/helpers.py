@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import random
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from src.page.guard import guarded
 from src.policies.cache import Cache
 from src.policies.scores import make_policy
 from src.radixcache import LeafOnlyBelady, Optimum, Rule, Trie, serve_lru
@@ -35,6 +40,35 @@ def claimed(name: str) -> dict[str, Any]:
     """Return a claim of the committed results."""
     found: dict[str, Any] = committed()[name]
     return found
+
+
+class Terminal(io.StringIO):
+    """What is shown on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def in_process(
+    name: str, *arguments: str, stdin: bytes = b"", terminal: bool = False, module: str | None = None
+) -> tuple[int, str, str]:
+    """Run `name`.py, or a module under that name, in this process; return status, stdout and stderr."""
+    out, err = io.StringIO(), Terminal() if terminal else io.StringIO()
+    argv = mock.patch.object(sys, "argv", [f"/some/where/{name}.py", *arguments])
+    typed = mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), argv, typed:
+        status = guarded(module or f"src.commands.{name}")
+    return status, out.getvalue(), err.getvalue()
+
+
+@contextlib.contextmanager
+def on_ctrl_c(handler: Any = signal.default_int_handler) -> Iterator[None]:
+    """For as long as the context lasts, start processes that hear Ctrl-C, although this one may have to ignore it."""
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

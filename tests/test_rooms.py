@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "src.walks": {MODEL, WIDTH, "src.policies"},
     "src.claims": {MODEL, WIDTH, "src.policies", "src.walks", "src.engines", "src.page"},
     "src.traces": {MODEL, WIDTH, "src.policies", "src.engines", "src.page"},
+    "src.commands": {MODEL, "src.page", "src.policies", "src.walks", "src.engines", "src.claims", "src.traces"},
 }
 
 

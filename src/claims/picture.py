@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from fractions import Fraction
 
+from src.claims.claim import Claim
 from src.claims.derisk import BINARY
 from src.claims.schedule import Schedule, lru_schedule, optimum_schedule
-from src.page.commandline import printable
+from src.page.chart import Series, chart
+from src.page.guard import printable
 from src.page.strips import Frame, Strip, Tree, strips_svg, strips_text
 from src.radixcache import ROOT, Optimum, Rule, String, Trie, members, names, serve_lru
 
@@ -90,3 +93,22 @@ def rule_picture() -> str:
     ]
     title = f"What is lost by evicting only leaves? Room for {capacity} blocks, requests {', '.join(names(sequence))}"
     return strips_svg(title, LEAD, tree_of(trie), strips)
+
+
+def ratio_by_length(results: dict[str, Claim]) -> str:
+    """Return the drawing of leaf-only LRU's worst ratio against the length of the sequences."""
+    measured, parameters = results["every_length"]["measured"], results["competitive"]["parameters"]
+    series = []
+    for capacity, ratios in measured["ratio_by_length"].items():
+        name = f"K = {capacity}"
+        published = Fraction(results["competitive"]["published"]["bypass"][capacity])
+        limit = Fraction(measured["lru"]["bypass"][capacity]["ratio"])
+        ends = (1, len(ratios))
+        series += [
+            Series(name, [(at, Fraction(ratio)) for at, ratio in enumerate(ratios, start=1)]),
+            Series(name, [(parameters["length_by_capacity"][capacity], published)], "rings", "published"),
+            Series(name, [(end, limit) for end in ends], "dashed", "all lengths, this trie"),
+            Series(name, [(end, int(capacity) + 1) for end in ends], "dotted", "K + 1, every trie"),
+        ]
+    title = "Worst ratio of leaf-only LRU to the bypassing optimum"
+    return chart(title, "longest sequence (requests)", "misses / optimum's misses", series)

@@ -1,5 +1,6 @@
-"""What a person sees: options, faults, tables and progress (`commandline`), charts (`chart`), and what a
-cache does step by step (`strips`); `svg` is what drawings share.
+"""What a person sees: options, tables and progress (`commandline`), charts (`chart`), what a cache does step by step
+(`strips`; `svg` is what drawings share); and how a command ends.
 
-May import nothing of ours.  Start with `commandline`.
+`guard` turns whatever happens into a status and whole lines, `writer` writes all files or none.  May import nothing of
+ours.  Start with `guard`.
 """

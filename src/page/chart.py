@@ -29,6 +29,7 @@ MARKERS = (  # outlines, drawn from the point itself, within 5 pixels of it
     "m-1.4-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z",
     "m-4-2l2-2 2 2 2-2 2 2-2 2 2 2-2 2-2-2-2 2-2-2 2-2z",
 )
+MOST_NAMES = len(COLORS) * len(MARKERS)  # no common divisor, so no pair of colour and marker comes twice before
 RING = "m-7.5 0a7.5 7.5 0 1 0 15 0a7.5 7.5 0 1 0-15 0z"
 UNMARKED = ((), (14, 3, 3, 3), (9, 3), (14, 3, 3, 3, 3, 3))  # dashes of the curves too dense for markers
 REFERENCES = {"dashed": (12, 4), "dotted": (2, 4, 2, 4, 2, 4)}  # mark, gap, mark, gap, ...: all dashes in pixels
@@ -92,9 +93,8 @@ def _check(series: Sequence[Series], x_log: bool) -> None:
     """Raise ValueError if the series cannot be drawn."""
     if not series:
         raise ValueError("a chart without series: give at least one")
-    most = len(COLORS) * len(MARKERS)  # no common divisor, so that no pair of colour and marker comes twice before
-    if len({one.name for one in series}) > most:
-        raise ValueError(f"a chart with more than {most} names, which cannot be told apart: draw several charts")
+    if len({one.name for one in series}) > MOST_NAMES:
+        raise ValueError(f"a chart with more than {MOST_NAMES} names, which cannot be told apart: draw several charts")
     for one in series:
         if one.style not in LAYERS:
             raise ValueError(f"series {one.name!r} has style {one.style!r}: choose one of {', '.join(LAYERS)}")

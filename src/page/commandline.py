@@ -1,22 +1,15 @@
-"""What `run.py` and `derisk.py` share as commands: one-line faults, whole files, quiet ends, tables, options."""
+"""What the commands share with a person at a terminal: options, tables, JSON, progress."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Callable
 
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
-
-
-class Fault(Exception):
-    """A fault of the input, told in one line: what is at fault, where, and the remedy.  Ends the command with 2."""
+from src.page.guard import CLEAR, Fault, Help, is_terminal, printable
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,6 +21,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
         """Raise Fault with argparse's message and where to look further."""
         raise Fault(f"{message}: see '{self.prog} --help'")
+
+    def print_help(self, file: Any = None) -> None:
+        """Raise Help with the help's text."""
+        raise Help(self.format_help())
 
 
 class Once(argparse.Action):
@@ -50,7 +47,8 @@ def add_policy_options(parser: argparse.ArgumentParser, policies: Sequence[str],
         "--radix-eviction-policy",
         action="append" if several else Once,
         metavar="NAME",
-        help=f"{', '.join([*policies, 'all', 'research'] if several else policies)} or FILE.py:FUNCTION",
+        help=f"{', '.join([*policies, 'all', 'research'] if several else policies)} or FILE.py:FUNCTION, a function of"
+        " a block's facts alone",
     )
     parser.add_argument(
         "--radix-eviction-policy-config",
@@ -82,104 +80,22 @@ def whole_number(least: int) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text) >= least):
-            raise argparse.ArgumentTypeError(f"{shorten(text)!r} is not a whole number of at least {least}")
+            raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number of at least {least}")
         return int(text)
 
     return read
+
+
+def quoted(text: str, length: int = 60) -> str:
+    """Return the text in quotes as it was typed, printable, cut to `length` characters."""
+    whole = repr(text)
+    return whole if len(whole) <= length else f"{whole[: length - 2]}…{whole[0]}"
 
 
 def shorten(text: str, length: int = 60) -> str:
     """Return the text on one line, cut to `length` characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= length else flat[: length - 1] + "…"
-
-
-def printable(name: str) -> str:
-    """Return a name on one line of characters that every output can hold."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in name)
-
-
-def guarded(command: Callable[[list[str]], int]) -> int:
-    """Run a command on `sys.argv` and return its exit status.
-
-    A Fault, or a ValueError or OSError that the command lets pass, is one line on stderr and status 2; Ctrl-C is
-    status 130 and silence; a closed pipe ends the output and is no error.
-    """
-    name = Path(sys.argv[0]).name
-    try:
-        try:
-            status = command(sys.argv[1:])
-        except SystemExit as end:  # argparse's, after --help
-            status = end.code if isinstance(end.code, int) else OK
-        _flush()
-        return status
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        _give_up_output()
-        return OK
-    except (Fault, ValueError, OSError) as fault:
-        print(f"{name}: {shorten(str(fault), 400)}", file=sys.stderr)
-        try:
-            _flush()
-        except OSError:
-            _give_up_output()
-        return USAGE
-
-
-def _flush() -> None:
-    if sys.stdout is not None:  # as it is when the shell closed it
-        sys.stdout.flush()
-
-
-def _give_up_output() -> None:
-    """Let what is left of stdout go nowhere: the interpreter flushes it once more at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def check_writable(path: Path) -> Path:
-    """Return the file that a path names, links followed, if it can be written.  Raises Fault if it cannot.
-
-    So that is told before the work is done, not after it.
-    """
-    try:
-        target = path.resolve()
-        if target.is_dir():
-            raise Fault(f"cannot write {path}: it is a directory: name a file")
-        if target.is_symlink() or (target.exists() and not target.is_file()):
-            raise Fault(f"cannot write {path}: it is not a regular file: name another file")
-        folder = target.parent
-        if not folder.is_dir():
-            raise Fault(f"cannot write {path}: there is no directory {path.parent}: make it or name another file")
-        if not os.access(folder, os.W_OK):
-            raise Fault(f"cannot write {path}: no permission to write in {path.parent}: name another file")
-    except (OSError, RuntimeError, ValueError) as error:  # a circle of links, a name too long, a null byte
-        reason = getattr(error, "strerror", None) or error
-        raise Fault(f"cannot write {path}: {reason}: name another file") from None
-    return target
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file, or leave what was there: the text goes beside the target, which is then replaced.
-
-    A link stays, and what it leads to is replaced.  Raises Fault if the file cannot be written.
-    """
-    target = check_writable(path)
-    beside = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=f".{target.name}.", delete=False
-        ) as file:
-            beside = file.name
-            file.write(text)
-        os.chmod(beside, 0o644)
-        os.replace(beside, target)
-        beside = None
-    except OSError as error:
-        raise Fault(f"cannot write {path}: {error.strerror}: name another file or free the space") from None
-    finally:
-        if beside is not None:
-            os.unlink(beside)
 
 
 def json_text(value: Any, width: int = 180) -> str:
@@ -221,14 +137,14 @@ class Progress:
     """Progress on stderr, shown only when stderr is a terminal; the results never depend on it."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+        self._shown = is_terminal(sys.stderr)
         self._start = time.monotonic()
         self._last = 0.0
 
     def say(self, text: str) -> None:
         """Show what is being done, in place of what was shown before."""
         if self._shown:
-            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+            self._put(f"{CLEAR}{printable(text)}")
 
     def count(self, done: int, total: int, what: str) -> None:
         """Show `done` of `total` with the rate and the time left; at most ten times a second."""
@@ -243,4 +159,10 @@ class Progress:
     def end(self) -> None:
         """Clear the line."""
         if self._shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            self._put(CLEAR)
+
+    def _put(self, text: str) -> None:
+        try:
+            print(text, end="", file=sys.stderr, flush=True)
+        except (AttributeError, OSError, ValueError):  # the terminal has gone, or a policy closed the stream
+            self._shown = False

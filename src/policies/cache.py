@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from src.policies.checked import lowest
 from src.policies.facts import NEVER, Facts, Score, asks_for_clock
 from src.policies.scores import lru
 from src.radixcache import ROOT, Path, String, Trie, as_set, check_capacity, members
@@ -194,12 +195,13 @@ class Cache:
             candidates = self.evictable()
             if not candidates:
                 break
-            victim = min(candidates, key=self.order)
+            facts = [self.facts[block] for block in candidates]
+            victim = candidates[lowest(self.score, facts, [self.order(block) for block in candidates])]
             below = [] if self.leaf_only else [b for b in members(self.trie.descendants[victim]) if b in self.facts]
             if below:
-                lowest = self._scored(victim)
+                least = self._scored(victim)
                 interior += 1
-                strict_interior += sum(self._scored(block) == lowest for block in candidates) == 1
+                strict_interior += sum(self._scored(block) == least for block in candidates) == 1
                 dragged += len(below)
             for block in [victim, *below]:
                 self._forget(block)

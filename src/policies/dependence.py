@@ -4,15 +4,28 @@ A score is called with facts that record how they are used.  Times (last access,
 each other, so that only their order can matter; hits can be compared with numbers, and then only hits up to the largest
 of these numbers can matter.  What was never looked at cannot matter.  Facts that cannot matter are left out of a
 machine's state, which is what lets its states close.  The number of requests ever is treated as hits are.  A function
-that does arithmetic with times or hits raises TypeError here; its caller then gives it plain numbers.
+that does anything else with times or hits needs more than comparisons, and its caller gives it plain numbers.  That
+holds even if it hides the refusal: every refusal is noted, and the watched score must be the plain one, for the facts
+that come and for some that may come later.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from numbers import Number
+from typing import Any, Callable, NamedTuple, NoReturn
 
-from src.policies.facts import Facts, PolicyError, Score, asks_for_clock
+from src.policies.checked import NOT_OURS, Checked
+from src.policies.facts import Facts, Score, asks_for_clock
+
+LATER = (1, 2, 5, 100)  # how many hits more, and how many times as late, facts are that a score is tried on
+
+
+class NeedsMore(BaseException):
+    """The score does more with watched facts than to compare them.
+
+    Not an Exception, so that it mostly passes through a score that catches its own.
+    """
 
 
 class Depends(NamedTuple):
@@ -62,22 +75,22 @@ class Observer:
     """Collects what a score depends on.  `count_hits` and `exact_times` give it hits, and times, as plain numbers."""
 
     def __init__(self, score: Score, count_hits: bool = False, exact_times: bool = False) -> None:
-        self._score = score
+        self.__wrapped__ = score
+        self._plain = Checked(score)
         self._count_hits = count_hits
         self.clocked = asks_for_clock(score)  # then it is served plain facts, and may use them all
         self._known: dict[Facts, Any] = {}
+        self._refused = False
         self.seen = EVERYTHING if self.clocked else Depends(exact_times=exact_times, created=exact_times)
 
-    @property
-    def judge(self) -> Score:
-        """The score for a cache: observed, or the policy's own if that asks for the clock."""
-        return self._score if self.clocked else self.score
+    def score(self, facts: Facts, **clock: int) -> Any:
+        """Return the score of the facts; its comparisons are observed too, unless it asks for the clock.
 
-    def score(self, facts: Facts) -> Any:
-        """Return the score of the facts; its comparisons are observed too.  Raises TypeError as said above.
-
-        Equal facts have equal scores, so each is computed once.
+        Equal facts have equal scores, so each is computed once.  Raises NeedsMore as said above, and PolicyError for
+        what is no score.
         """
+        if self.clocked:
+            return self._plain(facts, **clock)
         if facts in self._known:
             return self._known[facts]
         score = self._scored(facts)
@@ -86,20 +99,60 @@ class Observer:
         self._known[facts] = score
         return score
 
+    __call__ = score
+
     def _scored(self, facts: Facts) -> Any:
-        try:
-            return self._score(_Watched(facts, self))
-        except Exception as error:
-            if not (self._count_hits and self.seen.exact_times):
-                raise TypeError(f"needs more than comparisons: {error}") from error
+        plain = self._plain(facts)
+        watched = self._watched(facts)
+        if not self._refused and _same(watched, plain) and self._same_later(facts):
+            return watched
+        if not (self._count_hits and self.seen.exact_times):
+            raise NeedsMore
+        self._plain.again(facts, plain)
         self.seen = EVERYTHING  # whatever it does with the facts, it may use them all
+        return plain
+
+    def _watched(self, facts: Facts) -> Any:
+        """Return the score of the facts under observation; what it raises counts as a refusal."""
+        self._refused = False
         try:
-            return self._score(facts)
-        except PolicyError:
+            return self.__wrapped__(_Watched(facts, self))
+        except NOT_OURS:
             raise
-        except Exception as error:
-            text = f"the eviction policy's score fails or cannot be compared: {type(error).__name__}: {error}"
-            raise PolicyError(text) from None
+        except BaseException:
+            self._refused = True
+            return None
+
+    def _same_later(self, facts: Facts) -> bool:
+        """Return whether the watched score is the plain one, or both fail, for more hits and later times as well."""
+        if self.seen.exact_times:
+            return True  # nothing is left out but the priority, of which only the presence is noted
+        apart = Observer(self.__wrapped__, self._count_hits)
+        for more in LATER:
+            later = facts._replace(
+                hits=facts.hits + more,
+                seen=facts.seen + more,
+                created=facts.created * (more + 1),
+                last_access=facts.last_access * (more + 1),
+                previous_access=facts.previous_access * (more + 1),
+            )
+            watched = apart._watched(later)
+            try:
+                plain = self.__wrapped__(later)
+            except NOT_OURS:
+                raise
+            except BaseException:
+                if not apart._refused:
+                    return False
+            else:
+                if apart._refused or not _same(watched, plain):
+                    return False
+        return True
+
+    def refuse(self) -> NoReturn:
+        """Note that the score asked for more than comparisons, and raise NeedsMore."""
+        self._refused = True
+        raise NeedsMore
 
     def time(self, value: int, kind: str) -> Any:
         """Return a time to be compared, or as a plain number."""
@@ -114,14 +167,14 @@ class Observer:
         if self._count_hits:
             self.seen = self.seen.with_hits(None)
             return value
-        return _Hits(value, self)
+        return _Hits(value, 1, self)
 
     def requests(self, value: int) -> Any:
         """Return the number of requests ever to be compared, or as a plain number."""
         if self._count_hits:
             self.seen = self.seen.with_seen(None)
             return value
-        return _Seen(value, self)
+        return _Seen(value, 1, self)
 
     def shape(self, value: int) -> int:
         """Return the number, which has few values on a trie."""
@@ -129,16 +182,54 @@ class Observer:
         return value
 
 
-class _Watched:
+def _same(watched: Any, plain: Any) -> bool:
+    """Return whether a watched score is, number by number, the plain one; False where that cannot be told."""
+    if type(watched) in (_Time, _Hits, _Seen):
+        watched = watched.plain
+    if type(watched) is not type(plain):
+        return False
+    if isinstance(plain, (tuple, list)):
+        return len(watched) == len(plain) and all(map(_same, watched, plain))
+    return isinstance(plain, (Number, str, bytes)) and bool(watched == plain)
+
+
+class _Refusing:
+    """What is watched: whatever is not said in a subclass is refused, and that it was asked for is noted."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # what isinstance asks for
+        return self._observer.refuse()
+
+    def __getattr__(self, name: str) -> Any:
+        return self._observer.refuse()
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def refuse(self: _Refusing, *operands: Any) -> Any:
+        return self._observer.refuse()
+
+    refuse.__name__ = name
+    return refuse
+
+
+OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor"
+OTHERS = (
+    "pos neg abs invert bool int float complex index round trunc floor ceil hash repr str format bytes eq ne lt le"
+    " gt ge iter next getitem contains reversed call reduce_ex"
+)
+for _name in (*OPERATORS.split(), *(f"r{name}" for name in OPERATORS.split()), *OTHERS.split()):
+    setattr(_Refusing, f"__{_name}__", _refusal(f"__{_name}__"))
+
+
+class _Watched(_Refusing):
     """Facts under observation; they read like `Facts`."""
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __init__(self, facts: Facts, observer: Observer) -> None:
-        self._facts, self._observer = facts, observer
-
-    def __repr__(self) -> str:
-        raise TypeError("the facts have no text here")
+        super().__init__(observer)
+        self._facts = facts
 
     @property
     def last_access(self) -> Any:
@@ -180,24 +271,39 @@ class _Watched:
     def __iter__(self) -> Iterator[Any]:
         return (getattr(self, name) for name in Facts._fields)
 
+    def __len__(self) -> int:
+        return len(Facts._fields)
+
     def __getitem__(self, at: int) -> Any:
         return getattr(self, Facts._fields[at])
 
 
-class _Ordered:
+class _Ordered(_Refusing):
     """The six comparisons, from two: `_compare` returns a negative number, zero or a positive number.
 
     Whether a value is `<` or `>=` n is the same for all values from n on; the other four tell n from n + 1.  So
     comparisons say in `beyond` whether n itself must be told from what is above it.
     """
 
-    __hash__ = None  # type: ignore[assignment]
+    def __init__(self, value: int, sign: int, observer: Observer) -> None:
+        super().__init__(observer)
+        self._value, self._sign = value, sign
+
+    __hash__ = _Refusing.__hash__
+
+    @property
+    def plain(self) -> int:
+        """The number that this stands for."""
+        return self._sign * self._value
 
     def _compare(self, other: object, beyond: int) -> int:
-        raise TypeError("not comparable")
+        return self._observer.refuse()
 
     def __eq__(self, other: object) -> bool:
         return self._compare(other, 1) == 0
+
+    def __ne__(self, other: object) -> bool:
+        return self._compare(other, 1) != 0
 
     def __lt__(self, other: object) -> bool:
         return self._compare(other, 0) < 0
@@ -211,35 +317,27 @@ class _Ordered:
     def __ge__(self, other: object) -> bool:
         return self._compare(other, 0) >= 0
 
-    def __bool__(self) -> bool:
-        raise TypeError("a time can only be compared with times here")
-
-    def __repr__(self) -> str:
-        raise TypeError("a time or hit count has no text here")
-
 
 class _Time(_Ordered):
     """A time, or minus a time, that can be compared with others of the same sign."""
 
     def __init__(self, value: int, sign: int, kind: str, observer: Observer) -> None:
-        self._value, self._sign, self._kind, self._observer = value, sign, kind, observer
+        super().__init__(value, sign, observer)
+        self._kind = kind
 
     def __neg__(self) -> _Time:
         return _Time(self._value, -self._sign, self._kind, self._observer)
 
     def _compare(self, other: object, beyond: int) -> int:
-        if not isinstance(other, _Time) or other._sign != self._sign:
-            raise TypeError("times can only be compared with times here")
+        if type(other) is not _Time or other._sign != self._sign:
+            return self._observer.refuse()
         if other._kind != self._kind:
             self._observer.seen = self._observer.seen._replace(across=True)
-        return self._sign * (self._value - other._value)
+        return self.plain - other.plain
 
 
 class _Hits(_Ordered):
     """A hit count that can be compared with numbers and with other hit counts; minus one only with its like."""
-
-    def __init__(self, value: int, observer: Observer, sign: int = 1) -> None:
-        self._value, self._observer, self._sign = value, observer, sign
 
     @property
     def positive(self) -> bool:
@@ -247,21 +345,22 @@ class _Hits(_Ordered):
         return self._sign > 0
 
     def __neg__(self) -> _Hits:
-        return type(self)(self._value, self._observer, -self._sign)
+        return type(self)(self._value, -self._sign, self._observer)
 
     def __bool__(self) -> bool:
         return self != 0
 
     def _compare(self, other: object, beyond: int) -> int:
         observer = self._observer
-        if isinstance(other, int) and self._sign > 0:
+        if issubclass(type(other), int) and self._sign > 0:
             # A score that looks at the number may turn at it, so it counts as more than the number itself.
-            observer.seen = self._noted(max(other + beyond, 0))._replace(other_than_hits=True)
-            return self._value - other
-        if not isinstance(other, _Hits) or type(other) is not type(self) or other._sign != self._sign:
-            raise TypeError("hits can only be compared with numbers and hits here")
+            number: int = other  # type: ignore[assignment]
+            observer.seen = self._noted(max(number + beyond, 0))._replace(other_than_hits=True)
+            return self._value - number
+        if type(other) is not type(self) or other._sign != self._sign:
+            return observer.refuse()
         observer.seen = self._noted(None)
-        return self._sign * (self._value - other._value)
+        return self.plain - other.plain
 
     def _noted(self, threshold: int | None) -> Depends:
         return self._observer.seen.with_hits(threshold)

@@ -120,9 +120,10 @@ def described() -> list[str]:
 
 
 def parameters(score: Callable[..., Any]) -> dict[str, int]:
-    """Return the parameters that a score function takes besides the facts and the clock, with their defaults."""
+    """Return the parameters that a score takes by name, besides the facts and the clock, with their defaults."""
     options = list(inspect.signature(score).parameters.values())[1:]
-    return {option.name: option.default for option in options if option.name != CLOCK}
+    named = (option for option in options if option.kind is not option.POSITIONAL_ONLY)
+    return {option.name: option.default for option in named if option.name != CLOCK}
 
 
 def make_policy(name: str, config: Mapping[str, Any] | None = None) -> Score:
@@ -132,7 +133,7 @@ def make_policy(name: str, config: Mapping[str, Any] | None = None) -> Score:
     policy, an unknown key and a value of the wrong type; also for a file or function that cannot be had.
     """
     if ".py:" in name:
-        score = load(name)
+        score: Callable[..., Any] = load(name)
     elif name in REGISTRY:
         score = REGISTRY[name].score
     else:

@@ -11,32 +11,31 @@ is a bound (see `src.traces.replay.TraceOptimum`).
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Callable
 
 from src.page.commandline import (
-    Fault,
     Once,
     Parser,
     Progress,
     add_policy_options,
-    check_writable,
     json_text,
+    quoted,
     shorten,
     whole_number,
-    write_whole,
 )
+from src.page.guard import Fault, Outcome
+from src.page.writer import check_outputs, write_all
 from src.policies.facts import Score
 from src.policies.scores import described, make_policy, parameters, research_policies, sglang_policies
+from src.policies.user_file import file_of
 from src.traces import engine_texts, explanation
 from src.traces.comparison import compare, ladder
 from src.traces.engines import compare_engines
 from src.traces.reading import read_traces
-from src.traces.texts import as_csv, as_json, as_svg, as_text
+from src.traces.texts import MOST_POLICIES, as_csv, as_json, as_svg, as_text
 
 SIZES = {"": 1, "k": 1000, "m": 1000**2}
 CAPACITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)([km]?)", re.ASCII | re.IGNORECASE)
@@ -45,15 +44,15 @@ STDOUT = "-"
 EPILOG = f"""\
 --radix-eviction-policy may be repeated (lru); "all" stands for SGLang's own, {", ".join(sglang_policies())};
 "research" for those of the literature, {", ".join(research_policies())}.
-The function in FILE.py:FUNCTION takes the facts of a cached block and returns its score; if it also takes "now", the
-number of the request that must evict, it is computed anew for each of these.  The configuration goes to every chosen
-policy that takes its keys; it is an error if none does.  With --engine sglang or all, tlru may be chosen too, with its
-keys threshold and next_prompt_estimate, in blocks.  A policy or a capacity is given once.  Without --capacity: the last
-eight of 1, 2, 5, 10, 20, 50, ... up to the number of distinct blocks.  With - for a file, stdout carries that file and
-nothing else.  An existing file is replaced, once all is computed."""
+The function in FILE.py:FUNCTION takes the facts of a cached block and returns its score, which must depend on
+nothing else; if it also takes "now", the number of the request that must evict, it is computed anew for each of these.
+The configuration goes to every chosen policy that takes its keys; it is an error if none does.  With --engine sglang or
+all, tlru may be chosen too, with its keys threshold and next_prompt_estimate, in blocks.  A policy or a capacity is
+given once.  Without --capacity: the last eight of 1, 2, 5, 10, 20, 50, ... up to the number of distinct blocks.  With -
+for a file, stdout carries that file and nothing else.  Existing files are replaced, once all is computed."""
 
 
-def main(arguments: list[str]) -> str:
+def main(arguments: list[str]) -> Outcome:
     """Run the command, write the files that were asked for, and return what goes to stdout.
 
     Raises Fault, or another ValueError, for what the user can mend; then no file was touched.
@@ -66,8 +65,12 @@ def main(arguments: list[str]) -> str:
         return beside_engines(options, engines)
     policies = chosen_policies(options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {})
     outputs = chosen_outputs(options)
+    if "svg" in outputs and len(policies.keys() | {"lru"}) > MOST_POLICIES:
+        raise Fault(f"argument --svg: a chart has room for {MOST_POLICIES} policies: choose fewer or leave it out")
     try:
         trace = read_traces(options.traces, options.page_size, options.skip_bad_lines, _bytes_counter())
+        if options.page_size > 1 and not trace.tokens:
+            raise Fault("argument --page-size: no request has tokens to cut into pages: leave it out")
         found = compare(trace, policies, sorted(options.capacity or ladder(len(trace.parent))), options.in_flight)
         writers: dict[str, Callable[[], str]] = {
             "json": lambda: json_text(as_json(found, options)),
@@ -84,13 +87,12 @@ def main(arguments: list[str]) -> str:
         texts = {output: writers[kind]() for kind, output in outputs.items()}
     finally:
         Progress().end()
-    for output, text in texts.items():
-        if output != STDOUT:
-            write_whole(Path(output), text)
-    return texts[STDOUT] if STDOUT in texts else as_text(found) + why
+    page = texts.pop(STDOUT, None)
+    write_all(texts)
+    return Outcome(as_text(found) + why) if page is None else Outcome(page, encoding="utf-8")
 
 
-def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> str:
+def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> Outcome:
     """Do what `main` does where engines are set beside the model.  Cost: that of `compare_engines`."""
     chosen, config = options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {}
     names, config, tail_optimized = engine_texts.without_tlru(chosen, config, engines)
@@ -104,9 +106,10 @@ def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> str:
         json = json_text(engine_texts.as_json(found, options))
     finally:
         Progress().end()
-    if outputs.get("json", STDOUT) != STDOUT:
-        write_whole(Path(outputs["json"]), json)
-    return json if STDOUT in outputs.values() else engine_texts.as_text(found)
+    if STDOUT in outputs.values():
+        return Outcome(json, encoding="utf-8")
+    write_all({output: json for output in outputs.values()})
+    return Outcome(engine_texts.as_text(found))
 
 
 # -- options -------------------------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ def capacity(text: str) -> int:
     blocks = Fraction(match[1]) * SIZES[match[2].lower()] if match else Fraction(0)
     if blocks < 1 or blocks.denominator > 1:
         raise argparse.ArgumentTypeError(
-            f"{shorten(text)!r} is not a whole number of at least 1 block: give one such as 500, 2.5k or 1M"
+            f"{quoted(text)} is not a whole number of at least 1 block: give one such as 500, 2.5k or 1M"
         )
     return int(blocks)
 
@@ -183,23 +186,16 @@ def chosen_outputs(options: argparse.Namespace) -> dict[str, str]:
 
     Raises Fault for one that cannot be written, is an input, or is another output too.
     """
-    inputs = [name for name in options.traces if name != "-"]
-    inputs += [name.rpartition(":")[0] for name in options.radix_eviction_policy or [] if ".py:" in name]
-    taken = {os.path.realpath(name): "it is read" for name in inputs}
-    outputs = {}
-    for kind in ("json", "csv", "svg"):
-        given = getattr(options, kind)
-        if given is not None:
-            output = given if given == STDOUT else os.path.realpath(given or os.curdir)
-            if output in taken:
-                raise Fault(f"cannot write --{kind} {shorten(given)}: {taken[output]}: name another file")
-            if os.path.islink(output):
-                raise Fault(f"cannot write {shorten(given)}: its links go round in a circle: name another file")
-            if output != STDOUT:
-                check_writable(Path(output))
-            taken[output] = f"--{kind} goes there"
-            outputs[kind] = output
-    return outputs
+    named = {f"--{kind}": getattr(options, kind) for kind in ("json", "csv", "svg")}
+    given = {option: name for option, name in named.items() if name is not None}
+    to_stdout = [option for option, name in given.items() if name == STDOUT]
+    if len(to_stdout) > 1:
+        raise Fault(f"cannot write {to_stdout[1]} {STDOUT}: {to_stdout[0]} goes there: name another file")
+    policies = filter(None, map(file_of, options.radix_eviction_policy or []))
+    targets = check_outputs(
+        {option: name for option, name in given.items() if name != STDOUT}, [*options.traces, *policies]
+    )
+    return {option.lstrip("-"): targets.get(option, STDOUT) for option in given}
 
 
 def _check_distinct(flag: str, values: Sequence[Any]) -> None:

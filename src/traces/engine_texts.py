@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from src.engines.sglang import NodeScore, tlru
-from src.page.commandline import Fault, Once, printable, table
+from src.page.commandline import Once, table
+from src.page.guard import Fault, printable
 from src.traces.engines import ENGINES, TLRU, AtCapacity, Engines, Priced, Setting, Total
 from src.traces.texts import counted
 

@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from src.page.chart import Series, chart
-from src.page.commandline import Progress, printable, table
+from src.page.commandline import Progress, table
+from src.page.guard import printable
 from src.policies.facts import Score
 from src.traces.comparison import Comparison
 from src.traces.reading import Trace

@@ -3,8 +3,8 @@
 A trace is JSON lines, one request a line, plain or gzip (told apart by content, not by name).  Keys of a line:
 
 * `hash_ids`: a list of integers or strings, one id a block (the published traces of Mooncake and Qwen Bailian); or
-* `token_ids` or `input_ids`: a list of integers below 2^63 in size.  Each `page_size` consecutive tokens are one block;
-  a partial last page is not cached, as in SGLang.  A token page never equals a hash id;
+* `token_ids` or `input_ids`: a list of integers of 64 bits, from -2^63 to 2^64 - 1.  Each `page_size` consecutive
+  tokens are one block; a partial last page is not cached, as in SGLang.  A token page never equals a hash id;
 * `priority`: an integer, optional (null and absence are 0);
 * `timestamp`: a number, optional.  Requests are served in the order of the lines and files, whatever it says; only that
   it is a number is checked, and how often it goes backwards within a file is counted.
@@ -30,7 +30,8 @@ import zlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Callable, NamedTuple, NoReturn, Optional
 
-from src.page.commandline import Fault, printable, shorten
+from src.page.commandline import shorten
+from src.page.guard import Fault, printable
 from src.radixcache import ROOT
 
 ID_KEYS = ("hash_ids", "token_ids", "input_ids")
@@ -58,6 +59,7 @@ class Trace(NamedTuple):
     each request, first block first, and `priorities` its priority.  `shared_ids` is the number of ids that were seen
     under two or more parents, `backward_timestamps` the number of requests whose timestamp is below the one before it
     in its file, `bad_lines` the number of lines skipped and `first_bad_line` what was wrong with the first of them.
+    `tokens` is the number of requests that came as tokens, which pages are cut from.
     """
 
     parent: Sequence[int]
@@ -68,6 +70,7 @@ class Trace(NamedTuple):
     backward_timestamps: int = 0
     bad_lines: int = 0
     first_bad_line: str = ""
+    tokens: int = 0
 
 
 def read_traces(
@@ -91,20 +94,22 @@ def read_traces(
     requests: list[tuple[int, ...]] = []
     priorities: list[int] = []
     bad: list[str] = []
-    backward = 0
+    backward = tokens = 0
     for name in names:
         latest: float | None = None
-        for ids, priority, timestamp in _requests(name, page_size, bad if skip_bad_lines else None, progress):
+        read = _requests(name, page_size, bad if skip_bad_lines else None, progress)
+        for ids, priority, timestamp, tokenized in read:
             requests.append(blocks.path(ids))
             priorities.append(priority)
+            tokens += tokenized
             if timestamp is not None:
                 backward += latest is not None and timestamp < latest
                 latest = timestamp
     if not blocks.parent:
         shown = _shown_name(names[0])
         raise Fault(f"{shown}: no request fills a block: give longer requests or a smaller page size")
-    first_bad = bad[0] if bad else ""
-    return Trace(blocks.parent, blocks.depth, requests, priorities, blocks.shared_ids(), backward, len(bad), first_bad)
+    odd = (blocks.shared_ids(), backward, len(bad), bad[0] if bad else "")
+    return Trace(blocks.parent, blocks.depth, requests, priorities, *odd, tokens)
 
 
 def trace_of(paths: Iterable[Sequence[Hashable]], priorities: Sequence[int] | None = None) -> Trace:
@@ -289,11 +294,12 @@ class _LineError(Exception):
 
 
 class _Request(NamedTuple):
-    """One line: the ids of its blocks, its priority, and its timestamp if it has one."""
+    """One line: the ids of its blocks, its priority, its timestamp if it has one, whether it came as tokens."""
 
     ids: Sequence[Hashable]
     priority: int
     timestamp: float | None
+    tokenized: bool
 
 
 def _parse(line: bytes, page_size: int) -> _Request:
@@ -318,7 +324,7 @@ def _parse(line: bytes, page_size: int) -> _Request:
     timestamp = record.get("timestamp")
     if not (timestamp is None or type(timestamp) is int or type(timestamp) is float and math.isfinite(timestamp)):
         raise _LineError(f"timestamp is {_shown(timestamp)}: give a finite number")
-    return _Request(ids, priority or 0, timestamp)
+    return _Request(ids, priority or 0, timestamp, key != "hash_ids")
 
 
 def _check_elements(key: str, ids: list[Any], kinds: set[type], wanted: str) -> None:
@@ -328,15 +334,22 @@ def _check_elements(key: str, ids: list[Any], kinds: set[type], wanted: str) -> 
         raise _LineError(f"{key}[{at}] is {_shown(ids[at])}: give {wanted}")
 
 
-def _pages(key: str, tokens: list[Any], page_size: int) -> list[bytes]:
-    """Return the whole pages of some tokens, packed: 8 bytes a token, where a tuple of integers takes 36 or more."""
+def _pages(key: str, tokens: list[Any], page_size: int) -> list[Hashable]:
+    """Return the whole pages of some tokens, packed: 8 bytes a token, where a tuple of integers takes 36 or more.
+
+    A page with a token of 2^63 or more is a tuple: packed it could be mistaken for one with a negative token.
+    """
     _check_elements(key, tokens, {int}, "integers")
+    width = 8 * page_size
     try:
         packed = array.array("q", tokens).tobytes()
     except OverflowError:
-        at = next(at for at, token in enumerate(tokens) if not -1 << 63 <= token < 1 << 63)
-        raise _LineError(f"{key}[{at}] is {_shown(tokens[at])}: give integers of at most 64 bits") from None
-    width = 8 * page_size
+        at = next((at for at, token in enumerate(tokens) if not -1 << 63 <= token < 1 << 64), None)
+        if at is not None:
+            raise _LineError(f"{key}[{at}] is {_shown(tokens[at])}: give integers of at most 64 bits") from None
+        starts = range(0, len(tokens) - page_size + 1, page_size)
+        pages = (tuple(tokens[at : at + page_size]) for at in starts)
+        return [page if max(page) >= 1 << 63 else array.array("q", page).tobytes() for page in pages]
     return [packed[at : at + width] for at in range(0, len(packed) - width + 1, width)]
 
 
@@ -355,7 +368,8 @@ def _decode(line: bytes) -> Any:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        near = _quoted(text[max(error.pos - 20, 0) : error.pos + 20].strip())
+        before, after = (repr(part)[1:-1] for part in (text[: error.pos][-20:], text[error.pos :][:20].rstrip()))
+        near = f"'{before[-25:]}{after[:30]}'"
         raise _LineError(f"is not JSON at character {error.pos + 1}, near {near}: give one object a line") from None
 
 

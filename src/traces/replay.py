@@ -14,7 +14,8 @@ looks at every block; here it costs O(log n), for these reasons:
   it), and both change its last access.  So a queued entry is good exactly when its last access is still the block's.
 
 Nothing is assumed of the score: a block may become more urgent when it is reached, as under `mru`, and may score higher
-than its parent.  Only that equal facts have equal scores.
+than its parent.  Only that equal facts have equal scores, and a victim is
+scored once more to see that.
 
 A score that asks for the clock has no final place.  It is computed once for each candidate at each request that must
 evict, and once more for a block that becomes one by an eviction; within a request the clock stands still, so the queue
@@ -24,15 +25,16 @@ made of these is good until the request is served.
 from __future__ import annotations
 
 import heapq
-import reprlib
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Callable, NamedTuple
 
 from src.policies.cache import Served
+from src.policies.checked import Checked, incomparable
 from src.policies.facts import Facts, Score, asks_for_clock
 from src.policies.scores import lru
+from src.policies.user_file import afresh
 from src.radixcache import ROOT, Path, check_capacity
 from src.traces.reading import Trace
 
@@ -99,10 +101,11 @@ def serve(trace: Trace, capacity: int, score: Score = lru, in_flight: int = 0) -
     requests before it: `Cache.lock` follows each access, and the oldest lock goes when there are more than `in_flight`.
     When nothing is left to evict, the tail of the request's own path is not cached.
 
-    Raises ValueError for a capacity below 1, a negative `in_flight`, a score that raises, and scores that do not
-    compare.  Cost: O(blocks + (requests + evictions) · log K), with a call of the score for each request and eviction
-    at most; for `lru` itself O(blocks); for a score that asks for the clock O(blocks + requests · leaves + evictions ·
-    log K), with a call for each candidate leaf and request that must evict.
+    Raises ValueError for a capacity below 1 and a negative `in_flight`, and PolicyError for what is no score.  A
+    policy file is loaded anew, so that two replays share nothing.  Cost: O(blocks + (requests + evictions) · log K),
+    with a call of the score for each request and two for each eviction at most; for `lru` itself O(blocks); for a
+    score that asks for the clock O(blocks + requests · leaves + evictions · log K), with a call for each candidate leaf
+    and request that must evict.
     """
     check_capacity(capacity)
     if in_flight < 0:
@@ -147,7 +150,7 @@ class _LeafQueue:
     def __init__(self, trace: Trace, capacity: int, score: Score, in_flight: int) -> None:
         blocks = len(trace.parent)
         self.parent, self.depth = trace.parent, trace.depth
-        self.capacity, self.score, self.in_flight = capacity, score, in_flight
+        self.capacity, self.score, self.in_flight = capacity, Checked(afresh(score)), in_flight
         self.clock = self.size = 0
         self.last_access = [0] * blocks  # 0: not cached
         self.created = [0] * blocks
@@ -162,10 +165,9 @@ class _LeafQueue:
         self.locks = [0] * blocks + [0]  # how many requests in flight hold a path that ends here
         self.flying: deque[int] = deque()  # the last held block of each of them, the oldest first
         self.queue: list[Queued] = []
-        self.latest_score: Any = None
 
     def access(self, path: Path, priority: int) -> Served:
-        """Serve a request.  Raises ValueError for a score that raises and for scores that do not compare."""
+        """Serve a request.  Raises PolicyError for what is no score and for scores that do not compare."""
         self.clock += 1
         self._remember(path)
         hits = self._bring_in(path, priority)
@@ -179,11 +181,7 @@ class _LeafQueue:
                 self._remove(block)
             self._take_off(path[kept - 1] if kept else ROOT)
         except TypeError as error:  # from a comparison: nothing else in there can raise it
-            raise ValueError(
-                f"policy {_name(self.score)} returns scores that do not compare ({error}), the latest of them"
-                f" {reprlib.repr(self.latest_score)}: return a number for every block, or a tuple of numbers for every"
-                " block"
-            ) from None
+            incomparable(self.score, *self.score.latest, error)
         return Served(hits, len(path) - hits, victims, uncached=len(path) - kept)
 
     def _remember(self, path: Path) -> None:
@@ -236,13 +234,14 @@ class _LeafQueue:
         excess = self.size - self.capacity
         while len(victims) < excess:
             if bared != ROOT:
-                _, queued_at, block = heapq.heappushpop(queue, self._place(bared))
+                score, queued_at, block = heapq.heappushpop(queue, self._place(bared))
             elif queue:
-                _, queued_at, block = heapq.heappop(queue)
+                score, queued_at, block = heapq.heappop(queue)
             else:
                 break
             bared = ROOT
             if last_access[block] == queued_at:
+                self._again(self._facts(block), score)
                 victims.append(block)
                 last_access[block] = 0
                 above = parent[block]
@@ -299,21 +298,10 @@ class _LeafQueue:
         return (self._scored(facts), facts.last_access, block)
 
     def _scored(self, facts: Facts) -> Any:
-        """Return the score.  Raises ValueError for one that fails or is no number."""
-        try:
-            score = self._ask(facts)
-            unordered = score != score  # a NaN, which compares with everything and means nothing
-        except Exception as error:
-            raise ValueError(
-                f"policy {_name(self.score)} fails on {facts} ({type(error).__name__}: {error}): mend the function"
-            ) from None
-        if unordered:
-            raise ValueError(f"policy {_name(self.score)} returns {score!r} for {facts}: return a number")
-        self.latest_score = score
-        return score
-
-    def _ask(self, facts: Facts) -> Any:
         return self.score(facts)
+
+    def _again(self, facts: Facts, score: Any) -> None:
+        self.score.again(facts, score)
 
 
 class _ClockedQueue(_LeafQueue):
@@ -349,10 +337,8 @@ class _ClockedQueue(_LeafQueue):
             block: facts for block, facts in self.waiting.items() if last_access[block] == facts.last_access
         }
 
-    def _ask(self, facts: Facts) -> Any:
+    def _scored(self, facts: Facts) -> Any:
         return self.score(facts, now=self.clock)
 
-
-def _name(score: Score) -> str:
-    """Return the name of a policy's function, whether or not its parameters are set."""
-    return str(getattr(getattr(score, "func", score), "__name__", score))
+    def _again(self, facts: Facts, score: Any) -> None:
+        """Do nothing: the score was computed for this very request."""

@@ -9,11 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from src.page.chart import Series, chart
-from src.page.commandline import printable, table
+from src.page.chart import MOST_NAMES, Series, chart
+from src.page.commandline import table
+from src.page.guard import printable
 from src.radixcache import Optimum
 from src.traces.comparison import FINE, AtCapacity, Comparison, preferred
 from src.width import width_curve
+
+MOST_POLICIES = MOST_NAMES - len(Optimum) - 1  # that a chart has names for besides the optima and the infinite cache
 
 
 def as_text(found: Comparison) -> str:
@@ -60,7 +63,7 @@ def sentence(found: Comparison, row: AtCapacity) -> str:
     share = f"{at} {close} {percent(Fraction(most, reach))} of the gap to the optimum"
     if not row.hits["lru"]:
         return f"{share}; LRU hits nothing."
-    return f"{share}, which matches LRU with {counted(row.matching, 'block')}."
+    return f"{share}; the optimum matches LRU with {counted(row.matching, 'block')}."
 
 
 def worst_case(found: Comparison) -> Iterator[str]:

@@ -13,7 +13,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from src.page.commandline import Once, Parser, Progress, check_writable, json_text, table, write_whole
+from src.page.commandline import Once, Parser, Progress, json_text, table
+from src.page.guard import Outcome
+from src.page.writer import check_outputs, write_all
 from src.policies.facts import Facts, Score
 from src.policies.scores import make_policy, research_policies, sglang_policies
 from src.radixcache import Optimum
@@ -117,7 +119,7 @@ def best_of_each(tried: Sequence[Candidate]) -> list[Candidate]:
 # -- the command ---------------------------------------------------------------------------------------------------
 
 
-def main(arguments: list[str]) -> str:
+def main(arguments: list[str]) -> Outcome:
     """Run the command, write the file that was asked for, and return what goes to stdout.
 
     Raises Fault, or another ValueError, for what the user can mend; then no file was touched.
@@ -130,8 +132,8 @@ def main(arguments: list[str]) -> str:
     parser.add_argument("others", nargs="*", metavar="OTHER", help="further traces to judge on, each by itself")
     parser.add_argument("--json", action=Once, metavar="FILE", help="write exact counts")
     options = parser.parse_args(arguments)
-    if options.json is not None:
-        check_writable(Path(options.json))
+    outputs = {} if options.json is None else {"--json": options.json}
+    targets = check_outputs(outputs, [options.trace, *options.others])
     try:
         whole = read_traces([options.trace])
         first, second = halves(whole)
@@ -143,9 +145,8 @@ def main(arguments: list[str]) -> str:
         judged.append(judge(name, whole, tried[:1], looked_at=True))
     finally:
         Progress().end()
-    if options.json is not None:
-        write_whole(Path(options.json), json_text(as_json(tried, judged)))
-    return as_text(tried, judged)
+    write_all({target: json_text(as_json(tried, judged)) for target in targets.values()})
+    return Outcome(as_text(tried, judged))
 
 
 def as_json(tried: Sequence[Candidate], judged: Sequence[Judged]) -> dict[str, Any]:

@@ -186,7 +186,8 @@ def _bounded(found: Attack, trie: Trie, score: Score, most: int) -> None:
             f"more than {most} entries beyond {searched} requests, to which the search is complete:"
             " raise --max-states or give a smaller --length"
         )
-    if found.worst is None or worst.ratio > found.worst.ratio:
+    found.trie = found.trie or trie
+    if worst.sequence and (found.worst is None or worst.ratio > found.worst.ratio):
         found.trie, found.worst = trie, worst
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Callable, TypeVar
 
 from src.policies.cache import Cache, CacheState, Served
-from src.policies.dependence import Depends, Observer
-from src.policies.facts import Facts, PolicyError, Score, asks_for_clock
+from src.policies.dependence import Depends, NeedsMore, Observer
+from src.policies.facts import Facts, Score, asks_for_clock
 from src.radixcache import String, Trie
 from src.walks.exhaustive import LeftOut, Machine, Tally
 from src.walks.lru_machine import ranks
@@ -63,7 +63,7 @@ class PolicyMachines:
     def serve(self, state: CacheState, request: Any, leaf_only: bool = True) -> tuple[CacheState, Served]:
         """Serve one request as `Cache.access` does; return the state after it and what happened."""
         string, priority = request if self._pairs else (request, 0)
-        cache = Cache(self.trie, self.capacity, self.observer.judge, leaf_only)
+        cache = Cache(self.trie, self.capacity, self.observer, leaf_only)
         latest = max((max(facts.last_access, facts.created) for _, facts in state.blocks), default=0)
         cache.restore(state._replace(clock=state.clock or latest))
         served = cache.access(string, priority)
@@ -147,7 +147,8 @@ def with_policy(
 
     `use` is called anew whenever the score is seen to depend on more.  A score that computes with hits, or
     with times, is served plain numbers; with times, states of different lengths never merge (`exact_times`).  A score
-    that asks for the clock is served so from the start.
+    that asks for the clock is served so from the start.  Raises PolicyError for what is no score (see
+    `src.policies.checked`).
     """
     for plain in ((True, True),) if asks_for_clock(score) else ((False, False), (True, False), (True, True)):
         observer = Observer(score, *plain)
@@ -156,8 +157,6 @@ def with_policy(
                 return use(PolicyMachines(trie, capacity, observer, priorities, saturate))
             except DependsOnMore:
                 continue
-            except TypeError as error:
-                if plain == (True, True):
-                    raise PolicyError(f"the eviction policy's score fails or cannot be compared: {error}") from None
+            except NeedsMore:
                 break
-    raise AssertionError("unreachable: the last attempt returns or raises")
+    raise AssertionError("unreachable: plain numbers are refused nothing")

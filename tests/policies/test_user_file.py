@@ -7,8 +7,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from src.policies.checked import Checked
 from src.policies.facts import Facts, PolicyError
-from src.policies.scores import make_policy, parameters
+from src.policies.scores import lru, make_policy, parameters
+from src.policies.user_file import afresh, file_of
 from tests.helpers import policy_file
 
 
@@ -86,16 +88,61 @@ class PolicyFileTest(unittest.TestCase):
         for text in ("def score(*, block): return 1", "def score(**facts): return 1"):
             self.assertIn("score must take the facts of a block", self.refused(text), text)
 
-    def test_a_function_that_fails(self) -> None:
-        with policy_file("def score(block, limit=1):\n    raise LookupError(limit)\n") as file:
-            score = make_policy(f"{file}:score", {"limit": 4})
-            with self.assertRaises(PolicyError) as caught:
-                score(Facts(1, 1, 0, 0, 1))
-        self.assertEqual(str(caught.exception), f"{file}: score fails (LookupError: 4): mend it")
+    def test_a_score_that_fails_names_the_line_in_its_file(self) -> None:
+        text = "def inner(block, limit):\n    return block.hits + limit\n\n\ndef score(block, limit=1):\n"
+        text += "    if limit == 9:\n        raise SystemExit('over')\n"
+        text += "    return inner(block, None if limit == 4 else limit)\n"
+        for limit, line, error in ((4, 2, "TypeError: unsupported operand"), (9, 7, "SystemExit: over")):
+            with policy_file(text) as file, self.assertRaises(PolicyError) as caught:
+                Checked(make_policy(f"{file}:score", {"limit": limit}))(Facts(1, 1, 0, 0, 1))
+            self.assertTrue(str(caught.exception).startswith(f"{file}:{line}: score fails on Facts(last_access=1"))
+            self.assertIn(f"({error}", str(caught.exception))
 
-    def test_a_type_error_of_a_function_is_left_as_it_is(self) -> None:
-        with policy_file("def score(block): return block + 1\n") as file, self.assertRaises(TypeError):
-            make_policy(f"{file}:score")(Facts(1, 1, 0, 0, 1))
+    def test_what_has_no_line_names_its_file(self) -> None:
+        for text in ("class score:\n    def __init__(self, block): pass\n", "score = list.__len__\n"):
+            with policy_file(text) as file, self.assertRaisesRegex(PolicyError, f"^{file}:score (returns|fails on) "):
+                Checked(make_policy(f"{file}:score"))(Facts(1, 1, 0, 0, 1))
+
+    def test_a_parameter_may_have_any_name(self) -> None:
+        with policy_file("def score(facts, block=1, self=2):\n    return facts.hits + block + self\n") as file:
+            self.assertEqual(make_policy(f"{file}:score", {"block": 5, "self": 3})(Facts(1, 1, 1, 0, 1)), 9)
+        text = "def score(facts, weight=1, /):\n    return facts.hits * weight\n"
+        with policy_file(text) as file, self.assertRaisesRegex(PolicyError, "unknown key 'weight'"):
+            make_policy(f"{file}:score", {"weight": 5})
+
+    def test_each_replay_has_a_file_of_its_own(self) -> None:
+        text = "seen = []\ndef score(block, start=0):\n    seen.append(1)\n    return start + len(seen)\n"
+        with policy_file(text) as file:
+            one = make_policy(f"{file}:score", {"start": 5})
+            self.assertEqual([one(Facts(1, 1, 0, 0, 1)) for _ in range(2)], [6, 7])
+            self.assertEqual(afresh(one)(Facts(1, 1, 0, 0, 1)), 6)
+            self.assertEqual(afresh(make_policy(f"{file}:score"))(Facts(1, 1, 0, 0, 1)), 1)
+        self.assertIs(afresh(lru), lru)
+        self.assertEqual(afresh(make_policy("slru", {"protected_threshold": 3}))(Facts(1, 1, 3, 0, 1)), True)
+
+    def test_the_file_of_a_name(self) -> None:
+        self.assertEqual([file_of(name) for name in ("a/b.py:f", "lru", "x.py:y.py:f")], ["a/b.py", None, "x.py:y.py"])
+
+    def test_a_score_that_is_awaited(self) -> None:
+        told = "is async: a score is returned, not awaited"
+        self.assertEqual(self.refused("\n\nasync def score(block): return 1\n"), f"{{file}}:3: score {told}")
+        text = "class Score:\n    async def __call__(self, block): return 1\nscore = Score()\n"
+        self.assertEqual(self.refused(text), f"{{file}}:2: Score {told}")
+
+    def test_whatever_is_raised_when_it_is_loaded(self) -> None:
+        own = "class Score:\n    def __call__(self, block): return 1\n    "
+        for text, error in (
+            ("raise GeneratorExit", "GeneratorExit"),
+            ("class Mine(BaseException): pass\nraise Mine('x')", "Mine: x"),
+            ("def __getattr__(name): raise LookupError(name)", "LookupError: score"),
+            ("def __getattr__(name): raise SystemExit(0)", "SystemExit: 0"),
+            ("raise SystemExit", "SystemExit)"),
+            (own + "__signature__ = property(lambda self: exit(0))\nscore = Score()", "SystemExit: 0"),
+            (own + "def __getattr__(self, name): raise KeyError(name)\nscore = Score()", "KeyError: '"),
+        ):
+            self.assertIn(f"{{file}}: fails when it is loaded ({error}", self.refused(text))
+        with policy_file("raise KeyboardInterrupt") as file, self.assertRaises(KeyboardInterrupt):
+            make_policy(f"{file}:score")
 
     def test_a_file_that_exits_when_it_is_loaded(self) -> None:
         self.assertRegex(self.refused("raise SystemExit(3)"), r"fails when it is loaded \(SystemExit")

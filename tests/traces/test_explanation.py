@@ -111,8 +111,8 @@ class Told(unittest.TestCase):
             path, told, drawn = (str(Path(folder, name)) for name in ("t.jsonl", "t.json", "t.svg"))
             Path(path).write_text("\n".join(json.dumps({"hash_ids": [one]}) for one in [1, 2, 3, 1] * 5))
             arguments = [path, "--capacity", "2", "--radix-eviction-policy", "mru", "--radix-eviction-policy", "lru"]
-            plain = main(arguments)
-            text = main([*arguments, "--explain", "--json", told, "--svg", drawn])
+            plain = main(arguments).page
+            text = main([*arguments, "--explain", "--json", told, "--svg", drawn]).page
             self.assertTrue(text.startswith(plain))
             self.assertIn("lru at 2 blocks: the optimum avoids ", text)
             self.assertIn("Gaps between two requests for the same block:", text)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from src.page.commandline import Fault
+from src.page.guard import Fault
 from src.traces import reading
 from src.traces.reading import Trace, read_traces, trace_of
 from tests.helpers import REPOSITORY
@@ -74,7 +74,7 @@ BAD_LINES: list[tuple[str, bytes, str]] = [
     ("a token is a string", b'{"token_ids": [1, "the"]}', "token_ids[1] is 'the': give integers"),
     ("a token is a long string", b'{"token_ids": ["' + b"word " * 100 + b'"]}', "token_ids[0] is 'word word"),
     ("a token is false", b'{"token_ids": [false]}', "token_ids[0] is false: give integers"),
-    ("a token of 65 bits", b'{"token_ids": [9223372036854775807, 9223372036854775808]}', "token_ids[1] is 92233720368"),
+    ("a token of 65 bits", b'{"token_ids": [9223372036854775808, 18446744073709551616]}', "token_ids[1] is 1844674"),
     ("a negative token of 65 bits", b'{"token_ids": [-9223372036854775809]}', "token_ids[0] is -9223372036854775809"),
     ("a million digits", b'{"hash_ids": [' + b"7" * 10**6 + b"]}", "has a number of 1000000 digits: give at most 640"),
     ("641 digits, negative", b'{"hash_ids": [-' + b"7" * 641 + b"]}", "has a number of 641 digits: give at most 640"),
@@ -312,7 +312,7 @@ class GoodInput(Files):
         self.assertEqual(list(trace.depth), [1, 2, 3, 2, 4])
         self.assertEqual(list(trace.requests), [(0, 1, 2), (0, 3), (0, 1, 2, 4)])
         self.assertEqual(list(trace.priorities), [0, 0, 0])
-        self.assertEqual(trace[4:], (0, 0, 0, ""))
+        self.assertEqual(trace[4:8], (0, 0, 0, ""))
 
     def test_a_block_is_its_path(self) -> None:
         trace = self.read(self.lines(*({"hash_ids": ids} for ids in ([1, 2], [2, 1], [2], [1, 1], [1, 2], [3, 1, 2]))))
@@ -370,6 +370,23 @@ class GoodInput(Files):
     def test_tokens_are_integers_of_64_bits(self) -> None:
         trace = self.read(self.lines({"token_ids": [-(2**63), 2**63 - 1, 0, -1]}, {"token_ids": [-1]}))
         self.assertEqual(list(trace.requests), [(0, 1, 2, 3), (4,)])
+
+    def test_tokens_beyond_63_bits(self) -> None:
+        """No two different pages are one block, however they are packed."""
+        tokens = [-(2**63), -1, 0, 2**63 - 1, 2**63, 2**64 - 1]
+        lines = self.lines(*({"token_ids": [one, other, one]} for one in tokens for other in tokens))
+        trace = self.read(lines, 2)
+        self.assertEqual(list(trace.requests), [(at,) for at in range(36)])
+        self.assertEqual(self.read(lines * 2, 2).requests[36:], trace.requests)
+        again = self.read(self.lines({"token_ids": [1, 2**63]}, {"token_ids": [1]}))
+        self.assertEqual((list(again.requests), again.tokens), ([(0, 1), (0,)], 2))
+
+    def test_what_is_at_fault_stands_in_near(self) -> None:
+        for before in ("", "x" * 30, "\x1b" * 30, " " * 40, "\U0001f600" * 30):
+            with self.assertRaises(Fault) as caught:
+                self.read(f'{{"{before}": @here, "hash_ids": [1]}}'.encode())
+            shown = r"\\x1b\\x1b" if "\x1b" in before else "@here"
+            self.assertRegex(str(caught.exception), f"near '.*{shown}")
 
     def test_the_page_size_leaves_hash_ids_alone(self) -> None:
         self.assertEqual(self.read(self.lines({"hash_ids": [1, 2, 3]}), 2), trace_of([(1, 2, 3)]))
@@ -453,7 +470,7 @@ class StandardInput(Files):
 
     SCRIPT = (
         "import sys\n"
-        "from src.page.commandline import Fault\n"
+        "from src.page.guard import Fault\n"
         "from src.traces.reading import read_traces\n"
         "try:\n"
         "    trace = read_traces(['-'])\n"

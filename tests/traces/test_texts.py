@@ -6,7 +6,7 @@ import unittest
 from fractions import Fraction
 from unittest import mock
 
-from src.page.commandline import printable
+from src.page.guard import printable
 from src.policies.scores import lru
 from src.traces.comparison import compare
 from src.traces.reading import Trace

@@ -88,7 +88,7 @@ class Command(unittest.TestCase):
                 other = Path(folder, "other.jsonl")
                 other.write_text('{"hash_ids": [1]}')
                 output = Path(folder, "out.json")
-                text = main([str(path), str(other), "--json", str(output)])
+                text = main([str(path), str(other), "--json", str(output)]).page
                 found = json.loads(output.read_text())
                 self.assertIn("second half of trace.jsonl (not looked at)", text)
                 names = [(one["trace"], one["looked_at"]) for one in found["judged"]]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from pathlib import Path
 
 from src.claims.derisk import DERISK_CAPACITY
 from src.claims.picture import RULES, optimum_title, strip_of, tree_of
 from src.claims.schedule import Schedule, lru_schedule, optimum_schedule, policy_schedule
-from src.page.commandline import Fault, Once, Parser, add_policy_options, printable, whole_number, write_whole
+from src.page.commandline import Once, Parser, add_policy_options, whole_number
+from src.page.guard import Fault, Outcome, printable
 from src.page.strips import strips_svg, strips_text
-from src.policies.facts import PolicyError, Score
+from src.page.writer import check_outputs, write_all
 from src.policies.scores import described, make_policy
-from src.radixcache import Optimum, String, Trie
+from src.policies.user_file import file_of
+from src.radixcache import Optimum, Trie
 
 EPILOG = """\
 Each character of a string is a block: 00 is a block "00" on a block "0".  Without a policy the strips are LRU's under
@@ -21,21 +21,25 @@ three rules: leaf-only; any block, ties to the deeper one; any block, ties to th
 with - goes behind --.  With - for the file, stdout carries the drawing and nothing else."""
 
 
-def main(arguments: list[str]) -> str:
+def main(arguments: list[str]) -> Outcome:
     """Run the command, write the drawing if one is asked for, and return what goes to stdout.
 
     Raises Fault, or another ValueError, for what the user can mend; then nothing was written.
     """
     options = parse(arguments)
+    policy = file_of(options.radix_eviction_policy or "")
+    to_a_file = {} if options.svg in (None, "-") else {"--svg": options.svg}
+    targets = check_outputs(to_a_file, [policy] if policy else [])
     trie = Trie(options.strings)
     strips = [strip_of(title, schedule) for title, schedule in schedules(trie, options).items()]
-    if options.svg is not None:
-        title = f"A cache of {options.capacity} blocks, requests {printable(', '.join(options.strings))}"
-        drawing = strips_svg(title, "", tree_of(trie), strips)
-        if options.svg == "-":
-            return drawing
-        write_whole(Path(options.svg), drawing)
-    return strips_text(tree_of(trie), strips)
+    if options.svg is None:
+        return Outcome(strips_text(tree_of(trie), strips))
+    title = f"A cache of {options.capacity} blocks, requests {printable(', '.join(options.strings))}"
+    drawing = strips_svg(title, "", tree_of(trie), strips)
+    if options.svg == "-":
+        return Outcome(drawing, encoding="utf-8")
+    write_all({target: drawing for target in targets.values()})
+    return Outcome(strips_text(tree_of(trie), strips))
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -68,18 +72,10 @@ def schedules(trie: Trie, options: argparse.Namespace) -> dict[str, Schedule]:
     else:
         score = make_policy(name, options.radix_eviction_policy_config)
         found = {
-            f"{kind} {printable(name)}": _compared(trie, capacity, sequence, score, leaf_only)
+            f"{kind} {printable(name)}": policy_schedule(trie, capacity, sequence, score, leaf_only)
             for kind, leaf_only in (("leaf-only", True), ("unconstrained", False))
         }
     for optimum in Optimum:
         if options.optimum in (optimum.value, "both"):
             found[optimum_title(optimum)] = optimum_schedule(trie, capacity, sequence, optimum)
     return found
-
-
-def _compared(trie: Trie, capacity: int, sequence: Sequence[String], score: Score, leaf_only: bool) -> Schedule:
-    """Return `policy_schedule`'s answer.  Raises PolicyError for scores that do not compare with each other."""
-    try:
-        return policy_schedule(trie, capacity, sequence, score, leaf_only)
-    except TypeError as error:
-        raise PolicyError(f"the eviction policy's score fails or cannot be compared: {error}") from None

@@ -1,0 +1,4 @@
+"""The bodies of the two commands: options in, files and a page out.  `run.py` and `derisk.py` only start them.
+
+May import everything.  Start with `run`; each module has a `main` from the arguments to an `Outcome`.
+"""
