@@ -95,7 +95,9 @@ def shortest(trie: Trie, capacity: int, score: Score, costs: bool, length: int) 
 
     def use(policy: PolicyMachines) -> Sequence[Any] | None:
         machine = unbound_machine(policy)
-        return shortest_sequence(machine, length, lambda tally: tally[0] < 0 if costs else tally[1] > 0)
+        if costs:  # only two caches that differ can miss a different number of blocks
+            return shortest_sequence(machine, length, lambda tally: tally[0] < 0, lambda states: states[0] != states[1])
+        return shortest_sequence(machine, length, lambda tally: tally[1] > 0)
 
     return with_policy(trie, capacity, score, use)
 

@@ -101,7 +101,8 @@ def shorten(text: str, length: int = 60) -> str:
 def json_text(value: Any, width: int = 180) -> str:
     """Return a value as JSON, keys in the order they were written, a newline at the end.
 
-    What fits into `width` columns, and every list of scalars, stands on one line; the rest is indented by two spaces.
+    Each list of scalars stands on one line, and so does each object of scalars and such lists, and whatever fits into
+    `width` columns; the rest is indented by two spaces.
     """
     return _json(value, "", width) + "\n"
 
@@ -110,13 +111,19 @@ def _json(value: Any, indent: str, width: int) -> str:
     flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
     keys = [json.dumps(key, ensure_ascii=False) + ": " for key in value] if isinstance(value, dict) else []
     parts = list(value.values()) if keys else value if isinstance(value, list) else []
-    nested = bool(keys) or any(isinstance(part, (dict, list)) for part in parts)
-    if len(indent) + len(flat) <= width or not nested:
+    if len(indent) + len(flat) <= width or all(_is_flat(part, bool(keys)) for part in parts):
         return flat
     inner = indent + "  "
     lines = [inner + key + _json(part, inner, width) for key, part in zip(keys or [""] * len(parts), parts)]
     opening, closing = "{}" if keys else "[]"
     return "\n".join([opening, ",\n".join(lines), indent + closing])
+
+
+def _is_flat(value: Any, list_too: bool) -> bool:
+    """Return whether a value is a scalar, or also a list of scalars."""
+    if isinstance(value, list):
+        return list_too and not any(isinstance(one, (dict, list)) for one in value)
+    return not isinstance(value, dict)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -42,19 +42,32 @@ def shortest_lasso(graph: Graph, edges: Sequence[Edge]) -> tuple[list[Edge], lis
     cycle.  The walk, from the start, may use all edges of the graph.  A cycle that repeats a state would not be the
     shortest: it holds a smaller one with a miss, which is reached on the way.
 
-    Cost: O(edges) to drop what lies on no cycle, then a breadth-first search of what is left for each state, in the
-    order of their distance, no deeper than the best so far.
+    Cost: O(edges) to drop what lies on no cycle, then a breadth-first search of what is left for each edge with a miss,
+    no deeper than the shortest cycle so far, and for each state at which such a cycle would be the best.
     """
     inside = component_edges(graph.states, edges)
+    shortest = _shortest_cycle(inside)
     came, distance = _from_the_start(graph)
     end, cycle, best = 0, [], 3 * graph.states  # a walk, and a cycle there and back
     for state, steps in distance.items():
-        if steps + 1 >= best:
+        if not shortest or steps + shortest >= best:
             break
-        found = _cycle_with_a_miss(inside, state, best - steps - 1)
+        found = _cycle_with_a_miss(inside, state, best - steps - 1) if inside[state] else []
         if found:
             end, cycle, best = state, found, steps + len(found)
     return _way(came, end, distance[end]) if end and cycle else [], cycle
+
+
+def _shortest_cycle(outgoing: Sequence[Sequence[Edge]]) -> int:
+    """Return the length of a shortest cycle with a miss, 0 if there is none."""
+    best = 0
+    for edge in (edge for out in outgoing for edge in out if edge.misses):
+        if edge.source == edge.target:
+            return 1
+        back = shortest_walk(outgoing, edge.target, {edge.source}, best - 2 if best else None)
+        if back is not None:
+            best = 1 + len(back)
+    return best
 
 
 def _from_the_start(graph: Graph) -> tuple[dict[int, Edge], dict[int, int]]:

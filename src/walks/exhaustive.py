@@ -88,16 +88,21 @@ def add(left: Tally, right: Tally) -> Tally:
     return tuple(map(operator.add, left, right))
 
 
-def layers(machine: Machine, length: int, most: int = MOST_STATES) -> Iterator[dict[Node, int]]:
+def layers(
+    machine: Machine, length: int, most: int = MOST_STATES, last: Callable[[Any], bool] = lambda _: True
+) -> Iterator[dict[Node, int]]:
     """Yield, for each length from 0 to `length`, how many sequences reach each (state, tally).
 
-    Raises Outgrown when a length has more than `most` of them.  Cost: O(entries · requests) for each length.
+    The last request is served only in states that satisfy `last`.  Raises Outgrown when a length has more than `most`
+    entries.  Cost: O(entries · requests) for each length.
     """
     layer: dict[Node, int] = {(machine.start, (0,) * machine.width): 1}
     yield layer
-    for _ in range(length):
+    for left in range(length, 0, -1):
         following: dict[Node, int] = {}
         for (state, tally), count in layer.items():
+            if left == 1 and not last(state):
+                continue
             for request in machine.requests:
                 after, more = machine.step(state, request)
                 node = (after, add(tally, more))
@@ -173,11 +178,14 @@ def ratios_by_length(machine: Machine, length: int) -> list[Fraction]:
 
 
 def shortest_sequence(
-    machine: Machine, length: int, holds: Callable[[Tally], bool]
+    machine: Machine, length: int, holds: Callable[[Tally], bool], last: Callable[[Any], bool] = lambda _: True
 ) -> tuple[Any, ...] | None:
-    """Return the first of the shortest sequences of at most `length` requests whose tally satisfies a condition."""
+    """Return the first of the shortest sequences of at most `length` requests whose tally satisfies a condition.
+
+    Only in a state that satisfies `last` may a request make the condition true.
+    """
     walked = []
-    for layer in layers(machine, length):
+    for layer in layers(machine, length, last=last):
         walked.append(layer)
         goal = {node for node in layer if holds(node[1])}
         if goal:

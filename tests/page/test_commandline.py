@@ -107,6 +107,8 @@ class Texts(unittest.TestCase):
             '{\n  "b": 1,\n  "a": ["é", "7/4", true, null],\n'
             '  "c": [\n    {"d": []},\n    [2, 3]\n  ],\n  "e": {}\n}\n',
         )
+        flat = {"a long name": [1, 2, 3], "another": "long text"}
+        self.assertEqual(json_text([flat, flat], 20), f"[\n  {json.dumps(flat)},\n  {json.dumps(flat)}\n]\n")
         with self.assertRaises(ValueError):
             json_text(float("nan"))
 
