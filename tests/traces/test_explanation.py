@@ -65,8 +65,9 @@ class Explained(unittest.TestCase):
         avoided = gained = 0
         for number in range(80):
             strings = random_load(chance)
-            capacity, name = chance.randint(2, 8), ("lru", "mru", "lru-2", "hyperbolic")[number % 4]
-            best = list(TraceOptimum(trace_of(strings)).served(capacity, Optimum.LOCKED))
+            capacity, name = chance.randint(1, 8), ("lru", "mru", "lru-2", "hyperbolic")[number % 4]
+            optimum = Optimum.BYPASS if number % 3 else Optimum.LOCKED
+            best = list(TraceOptimum(trace_of(strings)).served(capacity, optimum))
             one = explain(trace_of(strings), name, make_policy(name), capacity, best)
             plain = plainly_avoided(strings, capacity, name, best)
             for at, found in enumerate((one.by_age, one.by_seen, one.by_depth)):
