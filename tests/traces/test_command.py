@@ -24,7 +24,7 @@ from unittest import mock
 import run
 from src.page.commandline import Fault, guarded
 from src.policies.facts import PolicyError
-from src.policies.scores import make_policy, sglang_policies
+from src.policies.scores import make_policy, research_policies, sglang_policies
 from src.radixcache import Optimum
 from src.traces.command import capacity, chosen_policies
 from src.traces.optimum import TraceOptimum
@@ -254,6 +254,8 @@ class Policies(Folder):
 
     def test_names(self) -> None:
         self.assertEqual(list(chosen_policies(["all"], {})), list(sglang_policies()))
+        both = [*research_policies(), *sglang_policies()]
+        self.assertEqual(list(chosen_policies(["research", "all"], {})), both)
         self.assertEqual(list(chosen_policies(["mru", "lru"], {})), ["mru", "lru"])
         for names in (["lru", "lru"], ["all", "mru"], ["all", "all"]):
             with self.assertRaisesRegex(Fault, "^argument --radix-eviction-policy: .* is given twice: give it once$"):
