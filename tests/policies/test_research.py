@@ -64,7 +64,7 @@ class SecondImplementations(unittest.TestCase):
         returned = 0
         for number in range(500):
             strings = ["".join(chance.choices("abc", k=chance.randint(1, 4))) for _ in range(chance.randint(3, 12))]
-            requests = chance.choices(strings, k=25)
+            requests = chance.choices(strings, k=16)
             capacity = chance.randint(1, 9)
             for name, place in (("lru-2", lru_2_place), ("2q", two_queue_place)):
                 ghosts, cache = GhostCache(capacity, place), Cache(Trie(strings), capacity, make_policy(name))
@@ -76,7 +76,7 @@ class SecondImplementations(unittest.TestCase):
                     self.assertEqual(set(cache.trie.labels(cache.cached())), ghosts.cached, (name, requests[:at]))
                     total += hits
                 self.assertEqual(replay(trace_of(requests), capacity, make_policy(name)).hits, total)
-        self.assertGreater(returned, 3000)  # ghosts that came back
+        self.assertGreater(returned, 2000)  # ghosts that came back
 
 
 class ByHand(unittest.TestCase):
