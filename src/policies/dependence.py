@@ -67,7 +67,10 @@ def _larger(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else max(one, other)
 
 
-EVERYTHING = Depends(True, True, None, False, True, True, None, True, True)
+EVERYTHING = Depends(
+    created=True, priority=True, hits_up_to=None, exact_times=True, other_than_hits=True,
+    seen_up_to=None, previous=True, shape=True,
+)  # fmt: skip
 """What a score of which nothing is known may depend on."""
 
 

@@ -43,13 +43,15 @@ def aged_lfu(block: Facts, half_life: int = 1000) -> int:
     return block.last_access + half_life * block.seen.bit_length()
 
 
-def hyperbolic(block: Facts, now: int, grace: int = 300) -> int:
-    """Most requests of age for each request seen first, the age being that of the last request and `grace` more.
+def hyperbolic(block: Facts, now: int, patience: int = 300) -> int:
+    """Most requests of age for each request seen first; nothing counts as younger than `patience` requests.
 
-    Source: hyperbolic caching, Blankstein et al. 2017, where the age is that of the block's stay in the cache.  The
-    quotient is taken to the next whole 2^-16 of a request: whole numbers compare much faster than fractions.
+    Source: hyperbolic caching, Blankstein et al. 2017, where the age is that of the block's stay in the cache.  Here it
+    is that of the last request, and the patience is ours: on traces of conversations the chance that a block comes
+    back in the next request is about the same up to some age, and falls with the age from there on.  The quotient is
+    taken to the next whole 2^-16 of a request: whole numbers compare much faster than fractions.
     """
-    return -((now - block.last_access + grace << 16) // block.seen)
+    return -((max(now - block.last_access, patience) << 16) // block.seen)
 
 
 def hits_per_block(block: Facts) -> Fraction:

@@ -186,20 +186,26 @@ class _LeafQueue:
 
     def _remember(self, path: Path) -> None:
         """Bring up to date what outlives evictions.  The blocks requested for the first time are the end of a path."""
-        now, length, seen, latest = self.clock, len(path), self.seen, self.latest
+        now, length, seen, latest, previous = self.clock, len(path), self.seen, self.latest, self.previous
         known = length
         while known and not seen[path[known - 1]]:
             known -= 1
-        if known < length:
-            for block in path[:known]:
-                self.below[block] += length - known
-            for at, block in enumerate(path[known:], start=known + 1):
-                self.below[block] = length - at
-        for block in path:
+        for block in path[:known]:
             seen[block] += 1
-            self.previous[block], latest[block] = latest[block], now
-            if self.reach[block] < length:
-                self.reach[block] = length
+            previous[block] = latest[block]
+            latest[block] = now
+        if known == length:  # nothing new below, and no path longer than those before
+            return
+        reach, below = self.reach, self.below
+        for block in path[:known]:
+            below[block] += length - known
+            if reach[block] < length:
+                reach[block] = length
+        for at, block in enumerate(path[known:], start=known + 1):
+            seen[block] = 1
+            latest[block] = now
+            reach[block] = length
+            below[block] = length - at
 
     def _bring_in(self, path: Path, priority: int) -> int:
         """Refresh the cached blocks of a path, add the others, and return how many were cached."""

@@ -28,11 +28,11 @@ CHOSEN_AT = (1_000, 2_000, 5_000, 10_000)  # blocks
 JUDGED_AT = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 GRID: dict[str, tuple[dict[str, int], ...]] = {
     "2q": tuple({"requests": value} for value in (2, 3, 4)),
-    "aged-lfu": tuple({"half_life": value} for value in (125, 250, 500, 1000, 2000, 4000)),
-    "hyperbolic": tuple({"grace": value} for value in (100, 300, 1000)),
+    "aged-lfu": tuple({"half_life": value} for value in (250, 500, 1000, 2000)),
+    "hyperbolic": tuple({"patience": value} for value in (150, 300, 450)),
     "gdsf": tuple({"weight": value} for value in (250, 1000, 4000)),
     "ttl": tuple({"requests": value} for value in (500, 1000, 2000)),
-    "t-lru": tuple({"spare": value} for value in (2, 5, 10, 20)),
+    "t-lru": tuple({"spare": value} for value in (2, 5, 10)),
 }
 """The parameters to choose from; a policy that is not here takes none."""
 

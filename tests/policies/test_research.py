@@ -64,7 +64,7 @@ class SecondImplementations(unittest.TestCase):
         returned = 0
         for number in range(500):
             strings = ["".join(chance.choices("abc", k=chance.randint(1, 4))) for _ in range(chance.randint(3, 12))]
-            requests = chance.choices(strings, k=25)
+            requests = chance.choices(strings, k=16)
             capacity = chance.randint(1, 9)
             for name, place in (("lru-2", lru_2_place), ("2q", two_queue_place)):
                 ghosts, cache = GhostCache(capacity, place), Cache(Trie(strings), capacity, make_policy(name))
@@ -76,7 +76,7 @@ class SecondImplementations(unittest.TestCase):
                     self.assertEqual(set(cache.trie.labels(cache.cached())), ghosts.cached, (name, requests[:at]))
                     total += hits
                 self.assertEqual(replay(trace_of(requests), capacity, make_policy(name)).hits, total)
-        self.assertGreater(returned, 3000)  # ghosts that came back
+        self.assertGreater(returned, 2000)  # ghosts that came back
 
 
 class ByHand(unittest.TestCase):
@@ -103,10 +103,12 @@ class ByHand(unittest.TestCase):
         self.assertEqual(victims(make_policy("aged-lfu"), ["a", "a", "b", "c"]), "b c a")
 
     def test_hyperbolic(self) -> None:
-        score = make_policy("hyperbolic", {"grace": 1})
+        score = make_policy("hyperbolic", {"patience": 2})
         facts = Facts(3, 1, 0, 0, 1, seen=4)
-        self.assertEqual([score(facts, now=now) for now in (3, 4, 7)], [-(1 << 14), -(1 << 15), -5 << 14])
-        self.assertEqual(victims(score, ["a", "a", "a", "b", "c"]), "b a c")  # 3/3, 1/2 and 1/1
+        found = [score(facts, now=now) for now in (3, 5, 6, 11)]
+        self.assertEqual(found, [-(1 << 15), -(1 << 15), -(3 << 14), -(2 << 16)])
+        self.assertEqual(victims(score, ["a", "a", "a", "b", "c"]), "b c a")  # 2/3, 2/1 and 2/1
+        self.assertEqual(victims(score, ["a", "a", "b", "b", "d", "d", "c"]), "a c b d")  # 5/2, 2/1, 3/2 and 2/2
 
     def test_gdsf_and_hits_per_block(self) -> None:
         facts = Facts(10, 1, 0, 0, 1, seen=3, below=1)
@@ -133,7 +135,7 @@ class OrderTest(unittest.TestCase):
         broken = set()
         for name in research_policies():
             plain = make_policy(name)
-            for story in random_stories(8, 60, length=16):
+            for story in random_stories(8, 40, length=16):
                 for now in (16, 30):
                     asks = name in ("hyperbolic", "ttl")
                     cache = story.cache((lambda block, p=plain, n=now: p(block, now=n)) if asks else plain)
@@ -146,7 +148,7 @@ class OrderTest(unittest.TestCase):
     def test_the_rule_never_binds_where_the_order_is_kept(self) -> None:
         binds = set()
         for name in research_policies():
-            for story in random_stories(9, 60, length=16):
+            for story in random_stories(9, 40, length=16):
                 cache = Cache(Trie(story.strings), story.capacity, make_policy(name), leaf_only=False)
                 for operation in story.operations:
                     if operation[0] == "access" and cache.access(*operation[1:]).interior:

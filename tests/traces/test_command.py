@@ -24,7 +24,7 @@ from unittest import mock
 from src.page.commandline import json_text
 from src.page.guard import Fault
 from src.policies.facts import PolicyError
-from src.policies.scores import make_policy, sglang_policies
+from src.policies.scores import make_policy, research_policies, sglang_policies
 from src.radixcache import Optimum
 from src.traces.command import capacity, chosen_policies
 from src.traces.optimum import TraceOptimum
@@ -241,6 +241,8 @@ class Policies(Folder):
 
     def test_names(self) -> None:
         self.assertEqual(list(chosen_policies(["all"], {})), list(sglang_policies()))
+        both = [*research_policies(), *sglang_policies()]
+        self.assertEqual(list(chosen_policies(["research", "all"], {})), both)
         self.assertEqual(list(chosen_policies(["mru", "lru"], {})), ["mru", "lru"])
         for names in (["lru", "lru"], ["all", "mru"], ["all", "all"]):
             with self.assertRaisesRegex(Fault, "^argument --radix-eviction-policy: .* is given twice: give it once$"):

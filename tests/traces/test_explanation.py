@@ -27,7 +27,9 @@ def random_load(chance: random.Random, requests: int = 40) -> list[str]:
     return chance.choices(strings, k=requests)
 
 
-def plainly_avoided(strings: list[str], capacity: int, name: str, best: list[int]) -> Counter[tuple[int, int, int]]:
+def plainly_avoided(
+    strings: list[str], capacity: int, name: str, best: list[int], in_flight: int
+) -> Counter[tuple[int, int, int]]:
     """Return age at eviction, requests until then and depth of each avoided miss, by prefixes and the plain cache."""
     cache = Cache(Trie(strings), capacity, make_policy(name))
     log: dict[str, list[int]] = {}
@@ -36,6 +38,9 @@ def plainly_avoided(strings: list[str], capacity: int, name: str, best: list[int
     for now, (string, most) in enumerate(zip(strings, best), start=1):
         held = set(cache.trie.labels(cache.cached()))
         cache.access(string)
+        cache.lock(string)
+        if now > in_flight:
+            cache.unlock(strings[now - 1 - in_flight])
         for end in range(1, len(string) + 1):
             prefix = string[:end]
             if prefix not in held and end <= most:
@@ -65,10 +70,12 @@ class Explained(unittest.TestCase):
         avoided = gained = 0
         for number in range(80):
             strings = random_load(chance)
-            capacity, name = chance.randint(2, 8), ("lru", "mru", "lru-2", "hyperbolic")[number % 4]
-            best = list(TraceOptimum(trace_of(strings)).served(capacity, Optimum.LOCKED))
-            one = explain(trace_of(strings), name, make_policy(name), capacity, best)
-            plain = plainly_avoided(strings, capacity, name, best)
+            capacity, name = chance.randint(1, 8), ("lru", "mru", "lru-2", "hyperbolic")[number % 4]
+            optimum = Optimum.BYPASS if number % 3 else Optimum.LOCKED
+            best = list(TraceOptimum(trace_of(strings)).served(capacity, optimum))
+            in_flight = number % 3
+            one = explain(trace_of(strings), name, make_policy(name), capacity, best, in_flight)
+            plain = plainly_avoided(strings, capacity, name, best, in_flight)
             for at, found in enumerate((one.by_age, one.by_seen, one.by_depth)):
                 expected = histogram(fact[at] for fact in plain.elements())
                 self.assertEqual(found, expected, (strings, capacity, name))

@@ -54,8 +54,8 @@ def remaining(block: Facts, now: int, lease: int = 3) -> int:
 
 
 RESEARCH = {
-    "lru-2": {}, "2q": {"requests": 3}, "aged-lfu": {"half_life": 7}, "hyperbolic": {"grace": 2}, "hits-per-block": {},
-    "gdsf": {"weight": 9}, "ttl": {"requests": 6}, "t-lru": {"spare": 2},
+    "lru-2": {}, "2q": {"requests": 3}, "aged-lfu": {"half_life": 7}, "hyperbolic": {"patience": 2},
+    "hits-per-block": {}, "gdsf": {"weight": 9}, "ttl": {"requests": 6}, "t-lru": {"spare": 2},
 }  # fmt: skip
 """The policies of the literature with parameters that tell something on short traces."""
 

@@ -18,6 +18,7 @@ from src.traces.optimum import TraceOptimum
 from src.traces.reading import trace_of
 from src.traces.replay import replay
 from src.traces.tuning import GRID, best_of_each, candidates, halves, judge, main
+from tests.helpers import REPOSITORY
 
 SMALL = (2, 5)
 
@@ -74,6 +75,37 @@ class Choice(unittest.TestCase):
             self.assertEqual(judged.hits[name], expected, name)
         for row in judged.hits.values():
             self.assertTrue(all(one <= most for one, most in zip(row, judged.hits["optimum bypass"])))
+
+
+class Committed(unittest.TestCase):
+    """`results/mooncake_research.json` is sound in itself; the traces that it is made of are not part of this."""
+
+    def setUp(self) -> None:
+        self.found = json.loads((REPOSITORY / "results" / "mooncake_research.json").read_text())
+
+    def test_what_was_tried_is_what_the_grid_has(self) -> None:
+        tried = [(one["policy"], one["config"]) for one in self.found["tried"]]
+        grid = [(name, config) for name in research_policies() for config in GRID.get(name, ({},))]
+        self.assertEqual(sorted(map(str, tried)), sorted(map(str, grid)))
+        shares = [Fraction(one["share"]) for one in self.found["tried"]]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertEqual(self.found["chosen"][0], self.found["tried"][0])
+
+    def test_no_policy_beats_the_locked_optimum(self) -> None:
+        self.assertEqual([one["looked_at"] for one in self.found["judged"]], [False, False, True])
+        for one in self.found["judged"]:
+            most = one["hits"]["optimum locked"]
+            for name, hits in one["hits"].items():
+                self.assertEqual(list(hits), list(map(str, self.found["parameters"]["capacities"])))
+                if name != "optimum bypass":
+                    self.assertTrue(all(hits[at] <= most[at] for at in most), (one["trace"], name))
+
+    def test_memory_pays_where_it_was_not_looked_at(self) -> None:
+        """The chosen policy and LRU-2 have 4/3 of LRU's hits at least on the second half, up to 5,000 blocks."""
+        second = self.found["judged"][0]["hits"]
+        for at in ("1000", "2000", "5000"):
+            for name in (self.found["chosen"][0]["policy"], "lru-2"):
+                self.assertGreater(3 * second[name][at], 4 * second["lru"][at])
 
 
 class Command(unittest.TestCase):
