@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from src.page.commandline import Fault
-from src.traces import reading
+from src.traces import files
 from src.traces.reading import Trace, read_traces, trace_of
 from tests.helpers import REPOSITORY
 
@@ -74,7 +74,7 @@ BAD_LINES: list[tuple[str, bytes, str]] = [
     ("a token is a string", b'{"token_ids": [1, "the"]}', "token_ids[1] is 'the': give integers"),
     ("a token is a long string", b'{"token_ids": ["' + b"word " * 100 + b'"]}', "token_ids[0] is 'word word"),
     ("a token is false", b'{"token_ids": [false]}', "token_ids[0] is false: give integers"),
-    ("a token of 65 bits", b'{"token_ids": [9223372036854775807, 9223372036854775808]}', "token_ids[1] is 92233720368"),
+    ("a token of 65 bits", b'{"token_ids": [18446744073709551615, 18446744073709551616]}', "token_ids[1] is 184467440"),
     ("a negative token of 65 bits", b'{"token_ids": [-9223372036854775809]}', "token_ids[0] is -9223372036854775809"),
     ("a million digits", b'{"hash_ids": [' + b"7" * 10**6 + b"]}", "has a number of 1000000 digits: give at most 640"),
     ("641 digits, negative", b'{"hash_ids": [-' + b"7" * 641 + b"]}", "has a number of 641 digits: give at most 640"),
@@ -217,7 +217,7 @@ class BadLines(Files):
 
     def test_overlong_line(self) -> None:
         longest = b'{"hash_ids": [1], "x": "' + b"y" * 74 + b'"}'
-        with mock.patch.object(reading, "LONGEST_LINE", len(longest)):
+        with mock.patch.object(files, "LONGEST_LINE", len(longest)):
             self.assertEqual(len(self.read(longest).requests), 1)
             for tail in (b"", b"\n"):
                 for extra in range(0, 350, 7):
@@ -303,16 +303,17 @@ class GoodInput(Files):
     def test_mooncake_lines(self) -> None:
         trace = self.read(
             self.lines(
-                {"timestamp": 0, "input_length": 1100, "output_length": 9, "hash_ids": [0, 1, 2]},
-                {"timestamp": 0, "input_length": 1000, "output_length": 9, "hash_ids": [0, 3]},
-                {"timestamp": 3000, "input_length": 1100, "output_length": 9, "hash_ids": [0, 1, 2, 4]},
+                {"timestamp": 0, "input_length": 1536, "output_length": 9, "hash_ids": [0, 1, 2]},
+                {"timestamp": 0, "input_length": 1024, "output_length": 9, "hash_ids": [0, 3]},
+                {"timestamp": 3000, "input_length": 2048, "output_length": 9, "hash_ids": [0, 1, 2, 4]},
             )
         )
         self.assertEqual(list(trace.parent), [-1, 0, 1, 0, 2])
         self.assertEqual(list(trace.depth), [1, 2, 3, 2, 4])
         self.assertEqual(list(trace.requests), [(0, 1, 2), (0, 3), (0, 1, 2, 4)])
         self.assertEqual(list(trace.priorities), [0, 0, 0])
-        self.assertEqual(trace[4:], (0, 0, 0, ""))
+        self.assertEqual(trace[4:8], (0, 0, 0, ""))
+        self.assertEqual((trace.block_tokens, list(trace.tokens or ())), (512, [1536, 1024, 2048]))
 
     def test_a_block_is_its_path(self) -> None:
         trace = self.read(self.lines(*({"hash_ids": ids} for ids in ([1, 2], [2, 1], [2], [1, 1], [1, 2], [3, 1, 2]))))
@@ -424,7 +425,7 @@ class GoodInput(Files):
         draw = random.Random(4)
         paths = [[draw.randrange(10**9) for _ in range(draw.randrange(300))] for _ in range(300)]
         data = self.lines(*({"hash_ids": ids} for ids in paths))
-        self.assertGreater(len(data), 4 * reading.CHUNK)
+        self.assertGreater(len(data), 4 * files.CHUNK)
         self.assertEqual(self.read(data), trace_of(paths))
         self.assertEqual(self.read(gzip.compress(data)), trace_of(paths))
 
