@@ -6,6 +6,7 @@ import bisect
 import heapq
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 
 from src.radixcache import Optimum, check_capacity
 from src.traces.reading import Trace
@@ -34,19 +35,32 @@ class TraceOptimum:
     requests in flight, which forbid evictions; but they may keep a request's tail out of the cache, and `LOCKED` must
     hold it.  With such locks only `BYPASS` bounds a policy, as it bounds everything.  With K = 2 and one request in
     flight LRU hits both blocks at the end of ab, c, ab, as c finds no room; `LOCKED` must hold c and hits one.
+
+    With `countable` only so many blocks of each request, from the first on, can be hits.  A request for a block that it
+    cannot hit brings the block back for nothing, so until then it is worth nothing to hold: its next use is never.
+    What comes out is an upper bound still, and the optimum of a cache that may hold any blocks.  One that is
+    ancestor-closed may have to hold such a block for the sake of its child, so the bound need not be reached.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, countable: Sequence[int] | None = None) -> None:
         """Find the next use of each block of each request.  Cost: O(blocks) time, O(distinct + groups) memory."""
         self.never = len(trace.requests)
-        self.blocks, self.distinct = sum(map(len, trace.requests)), len(trace.parent)
+        self.distinct = len(trace.parent)
+        self.most = 0  # the hits of a cache without a capacity
+        self.lengths = list(map(len, trace.requests))
         self.groups: list[Groups] = []
-        next_use = [self.never] * len(trace.parent)
+        next_use = [self.never] * self.distinct
         for now in range(self.never - 1, -1, -1):
             path = trace.requests[now]
-            self.groups.append(tuple(Counter(map(next_use.__getitem__, path)).items()))
-            for block in path:
+            uses = Counter(map(next_use.__getitem__, path))
+            uses.pop(self.never, None)
+            self.most += sum(uses.values())
+            self.groups.append(tuple(uses.items()))
+            possible = len(path) if countable is None else countable[now]
+            for block in path[:possible]:
                 next_use[block] = now
+            for block in path[possible:]:
+                next_use[block] = self.never
         self.groups.reverse()
 
     def hits(self, capacity: int, optimum: Optimum) -> int:
@@ -61,10 +75,10 @@ class TraceOptimum:
         check_capacity(capacity)
         held = _Held(self.never)
         hits = 0
-        for now, groups in enumerate(self.groups):
+        for now, (groups, length) in enumerate(zip(self.groups, self.lengths)):
             hits += held.take(now)
             if optimum is Optimum.LOCKED:
-                held.shrink(max(capacity - sum(blocks for _, blocks in groups), 0))
+                held.shrink(max(capacity - length, 0))
             held.add(groups)
             held.shrink(capacity)  # under LOCKED the end of the path, if anything: it has the furthest next uses
         return hits
@@ -74,9 +88,8 @@ class TraceOptimum:
 
         Raises ValueError if no capacity does.  Cost: O(log distinct blocks) calls of `hits`.
         """
-        reach = self.blocks - self.distinct
-        if hits > reach:
-            raise ValueError(f"no capacity gives {hits} hits on this trace: ask for at most {reach}")
+        if hits > self.most:
+            raise ValueError(f"no capacity gives {hits} hits on this trace: ask for at most {self.most}")
         low, high = 1, max(self.distinct, 1)
         while low < high:
             middle = (low + high) // 2
@@ -88,13 +101,13 @@ class TraceOptimum:
 
 
 class _Held:
-    """How many blocks an optimal cache holds for each coming request; the last entry is for no request at all.
+    """How many blocks an optimal cache holds for each coming request; those without a next use are held for nothing.
 
     A request number is on the heap once while blocks are held for it; one that has passed stays until it surfaces.
     """
 
     def __init__(self, never: int) -> None:
-        self.blocks = [0] * (never + 1)
+        self.blocks = [0] * never
         self.furthest: list[int] = []  # minus the request numbers
         self.size = 0
 
@@ -129,7 +142,7 @@ class OptimumCurve:
     def __init__(self, belady: TraceOptimum, optimum: Optimum) -> None:
         self.belady, self.optimum = belady, optimum
         self.capacities = [0, max(belady.distinct, 1)]  # at which the hits are known, in increasing order
-        self.totals = [0, belady.blocks - belady.distinct]  # nothing is ever evicted where all distinct blocks fit
+        self.totals = [0, belady.most]  # nothing is ever evicted where all distinct blocks fit
 
     def hits(self, capacity: int) -> int:
         """Return the most blocks hit at a capacity of at least 1.  Cost: one call of `TraceOptimum.hits`, if any."""

@@ -1,24 +1,21 @@
-"""Numbers and names as the texts show them; the texts are tested through the command."""
+"""The texts are tested through the command; here what only a made-up comparison shows."""
 
 from __future__ import annotations
 
 import unittest
-from fractions import Fraction
 
-from src.page.commandline import printable
-from src.traces.texts import counted, decimal, percent
+from src.radixcache import Optimum
+from src.traces.texts import as_csv
+from tests.traces.test_verdict import comparison
 
 
-class Words(unittest.TestCase):
-    def test_numbers_and_names(self) -> None:
-        for share, text in (
-            (Fraction(0), "0.00%"), (Fraction(1), "100.00%"), (Fraction(1, 3), "33.33%"), (Fraction(2, 3), "66.67%"),
-            (Fraction(1, 20_000), "0.00%"), (Fraction(3, 20_000), "0.02%"), (Fraction(1, 1000), "0.10%"),
-        ):
-            self.assertEqual(percent(share), text)
-        self.assertEqual(decimal(Fraction(61046, 288500), 6), "0.211598")
-        self.assertEqual([counted(n, "block") for n in (0, 1, 2000)], ["0 blocks", "1 block", "2,000 blocks"])
-        self.assertEqual(printable("ä b\n\udcff\x1b[1m"), "ä b\\n\\udcff\\x1b[1m")
+class Texts(unittest.TestCase):
+    def test_rates_of_tokens(self) -> None:
+        found = comparison(best=40, optimum=80, infinite=90)
+        lines = as_csv(found).splitlines()
+        self.assertEqual(lines[0], "capacity,policy,hits,blocks,hit_rate,token_hit_rate")
+        self.assertEqual(lines[1], "10,lru,40,100,0.400000,0.320000")
+        self.assertEqual(lines[-1], f"10,optimum {list(Optimum)[-1].value},80,100,0.800000,0.640000")
 
 
 if __name__ == "__main__":
