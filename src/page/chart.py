@@ -16,9 +16,9 @@ import re
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from html import escape
 from itertools import chain, groupby
 from typing import Callable, NamedTuple, Union
-from xml.sax.saxutils import escape
 
 Number = Union[int, float, Fraction]
 Place = tuple[int, int]  # in tenths of a pixel from the left and from the top
@@ -397,4 +397,4 @@ def _fit(text: str, room: int) -> str:
 
 def _text(text: str) -> str:
     """Return a text for an XML document; a character that XML cannot hold becomes U+FFFD."""
-    return escape(re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))
+    return escape(re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text), quote=False)

@@ -14,7 +14,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Callable, NamedTuple, Optional
+from typing import Any, BinaryIO, Callable, Optional, Tuple
 
 from src.page.commandline import Fault, printable
 
@@ -34,23 +34,14 @@ Stream = Any  # an io.BufferedReader, whose type has a parameter that its source
 OnProgress = Optional[Callable[[int, int], None]]
 
 
-class Line(NamedTuple):
-    """A line with its number, from 1 on, or an element of an array: its number, and that of the line it begins on."""
-
-    text: bytes
-    number: int
-    element: int = 0
-
-    @property
-    def where(self) -> str:
-        """The place in the file as a message names it."""
-        return f"{self.number}: element {self.element}" if self.element else str(self.number)
+Line = Tuple[bytes, int, int]
+"""A line's text and number, from 1 on, and 0; or an element of an array, the line it begins on, and its own number."""
 
 
 def lines_of(name: str, progress: OnProgress = None) -> Iterator[Line]:
     """Yield the lines of a file that are not blank; the name `-` is standard input.
 
-    Of an overlong line only a part is yielded, itself overlong (see `is_overlong`).  Raises Fault for what is wrong
+    Of a line of more than `LONGEST_LINE` bytes only a part is yielded, itself as long.  Raises Fault for what is wrong
     with the file as a whole: one that cannot be read, is of a foreign kind, or whose compression or array is broken.
     `progress` is called with the bytes read and the bytes that the file has; not for a pipe, whose size is unknown.
     Cost: O(bytes) time, O(longest line) memory.
@@ -65,9 +56,9 @@ def lines_of(name: str, progress: OnProgress = None) -> Iterator[Line]:
             yield from _lines(head, stream)
 
 
-def is_overlong(line: Line) -> bool:
-    """Return whether a line is longer than what is read of one."""
-    return len(line.text) > LONGEST_LINE
+def where(number: int, element: int) -> str:
+    """Return the place of a line in its file as a message names it."""
+    return f"{number}: element {element}" if element else str(number)
 
 
 def shown_name(name: str) -> str:
@@ -184,11 +175,11 @@ def _lines(head: list[bytes], stream: Stream) -> Iterator[Line]:
             line += stream.readline(LONGEST_LINE + 1 - len(line))
             _skip_to_the_end(line, stream)
         if line.strip():
-            yield Line(line, number)
+            yield line, number, 0
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
         if not line.isspace():
-            yield Line(line, number)
+            yield line, number, 0
         if len(line) > LONGEST_LINE:
             _skip_to_the_end(line, stream)
 
@@ -233,7 +224,7 @@ def _elements(chunks: Iterable[bytes], shown: str) -> Iterator[Line]:
                 begun = line + chunk.count(b"\n", 0, at)
             elif depth == 1 and mark == b"}":
                 element += 1
-                yield Line(b"".join([*parts, chunk[start : at + 1]]), begun, element)
+                yield b"".join([*parts, chunk[start : at + 1]]), begun, element
                 parts, size, start = [], 0, at + 1
             if depth == 0 and chunk[at + 1 :].strip():
                 raise Fault(f"{shown}: something follows the array: give one array, or one object a line")

@@ -78,22 +78,22 @@ class Log:
             return True
         return False
 
-    def read_record(self, record: Any, place: Place) -> bool:
-        """Take a record, and return whether it is one of a log.  Raises LineError for a request without its ids."""
-        if type(record) is dict and "event" in record and "obj" in record:
-            self._event(record, place)
-        elif type(record) is dict and "request_parameters" in record:
+    def read_record(self, record: dict[str, Any], place: Place) -> None:
+        """Take a record for which `is_of_a_log` holds.  Raises LineError for a request without its ids."""
+        if "request_parameters" in record:
             self._export(record, place)
         else:
-            return False
-        return True
+            self._event(record, place)
 
     # -- SGLang ----------------------------------------------------------------------------------------------------
 
     def _sglang(self, text: bytes, place: Place) -> None:
         if text.startswith((b"Receive: obj=", b"Finish: obj=")):
             raise LineError("is SGLang's request log as text: log with --log-requests-format json")
-        if not (text.startswith(b"{") and self.read_record(decode(text), place)):
+        record: Any = decode(text) if text.startswith(b"{") else None
+        if is_of_a_log(record):
+            self.read_record(record, place)
+        else:
             self.skipped += 1
 
     def _event(self, record: dict[str, Any], place: Place) -> None:
@@ -148,7 +148,7 @@ class Log:
                 raise LineError("has no prompt_token_ids, as the prompt was sent as embeddings: send tokens or text")
             ids = decode(details[2])
             request = tokens_request("prompt_token_ids", ids, None, self.form)
-            rest = ids[len(request.ids) * self.form.page_size :]
+            rest = ids[len(request.ids) // 8 :]
             self._detailed[details[1]] = (len(self.requests), rest)
             self.add(place, request)
             return
@@ -165,6 +165,11 @@ class Log:
     def _amend(self, name: bytes, **what: Any) -> None:
         at, _ = self._detailed[name]
         self.requests[at] = self.requests[at]._replace(request=self.requests[at].request._replace(**what))
+
+
+def is_of_a_log(record: Any) -> bool:
+    """Return whether a record is one that SGLang logs."""
+    return type(record) is dict and ("obj" in record and "event" in record or "request_parameters" in record)
 
 
 def _microseconds(text: Any) -> int | None:

@@ -73,14 +73,24 @@ class TraceOptimum:
         blocks; the one block more is dropped at the next request, unless that is such a path too.
         """
         check_capacity(capacity)
-        held = _Held(self.never)
-        hits = 0
+        locked = optimum is Optimum.LOCKED
+        held = [0] * self.never  # how many blocks are held for each coming request
+        furthest: list[int] = []  # minus the requests for which blocks are held; one that has passed stays below these
+        size = hits = 0
         for now, (groups, length) in enumerate(zip(self.groups, self.lengths)):
-            hits += held.take(now)
-            if optimum is Optimum.LOCKED:
-                held.shrink(max(capacity - length, 0))
-            held.add(groups)
-            held.shrink(capacity)  # under LOCKED the end of the path, if anything: it has the furthest next uses
+            taken = held[now]
+            hits += taken
+            held[now] = 0
+            size -= taken
+            if locked and size > capacity - length:  # room for the path, as far as the capacity goes
+                size = _shrink(held, furthest, size, max(capacity - length, 0))
+            for use, blocks in groups:
+                if not held[use]:
+                    heapq.heappush(furthest, -use)
+                held[use] += blocks
+                size += blocks
+            if size > capacity:  # under LOCKED the end of the path, if anything: it has the furthest next uses
+                size = _shrink(held, furthest, size, capacity)
         return hits
 
     def smallest_capacity(self, hits: int, optimum: Optimum) -> int:
@@ -100,40 +110,16 @@ class TraceOptimum:
         return low
 
 
-class _Held:
-    """How many blocks an optimal cache holds for each coming request; those without a next use are held for nothing.
-
-    A request number is on the heap once while blocks are held for it; one that has passed stays until it surfaces.
-    """
-
-    def __init__(self, never: int) -> None:
-        self.blocks = [0] * never
-        self.furthest: list[int] = []  # minus the request numbers
-        self.size = 0
-
-    def take(self, now: int) -> int:
-        """Return how many blocks are held for this request, and hold them for it no longer."""
-        taken, self.blocks[now] = self.blocks[now], 0
-        self.size -= taken
-        return taken
-
-    def add(self, groups: Groups) -> None:
-        """Hold the blocks of a path, each for its next use."""
-        for use, blocks in groups:
-            if not self.blocks[use]:
-                heapq.heappush(self.furthest, -use)
-            self.blocks[use] += blocks
-            self.size += blocks
-
-    def shrink(self, size: int) -> None:
-        """Drop the blocks whose next use is furthest away until at most `size` are left."""
-        while self.size > size:
-            use = -self.furthest[0]
-            dropped = min(self.blocks[use], self.size - size)
-            self.blocks[use] -= dropped
-            self.size -= dropped
-            if not self.blocks[use]:
-                heapq.heappop(self.furthest)
+def _shrink(held: list[int], furthest: list[int], size: int, goal: int) -> int:
+    """Drop the blocks whose next use is furthest away until at most `goal` of `size` are left; return how many are."""
+    while size > goal:
+        use = -furthest[0]
+        dropped = min(held[use], size - goal)
+        held[use] -= dropped
+        size -= dropped
+        if not held[use]:
+            heapq.heappop(furthest)
+    return size
 
 
 class OptimumCurve:
@@ -157,17 +143,34 @@ class OptimumCurve:
     def smallest_capacity(self, hits: int) -> int:
         """Return the smallest capacity, from 1 on, that hits so many blocks, at most those of the infinite cache.
 
-        Each second guess is the middle, so the cost is O(log distinct blocks) calls of `TraceOptimum.hits`; those
-        between are interpolated and in practice halve it.
+        The curve is mostly concave: it lies above a chord and below the line through two neighbours outside.  So these
+        lines enclose the answer closely, and the next guess is in their middle; each third guess is the middle of what
+        is certain, so the cost is O(log distinct blocks) calls of `TraceOptimum.hits` for any curve.  Some six in
+        practice.
         """
         if not hits:
             return 1
-        for interpolated in itertools.cycle((True, False)):
+        for certain in itertools.cycle((False, False, True)):
             after = bisect.bisect_left(self.totals, hits)
             low, high = self.capacities[after - 1 : after + 1]
             if high - low == 1:
                 break
-            below, above = self.totals[after - 1 : after + 1]
-            guess = low + (high - low) * (hits - below) // (above - below) if interpolated else (low + high) // 2
-            self.hits(min(max(guess, low + 1), high - 1))
+            enclosed = (low + 1, high - 1) if certain else self._enclosed(after, hits)
+            self.hits(sum(enclosed) // 2)
         return high
+
+    def _enclosed(self, after: int, hits: int) -> tuple[int, int]:
+        """Return the least and the largest capacity at which a concave curve can reach some hits.
+
+        The hits are above those at the point before `after`, and not above those at it.
+        """
+        places, totals = self.capacities, self.totals
+        (low, high), (below, above) = places[after - 1 : after + 1], totals[after - 1 : after + 1]
+        most = low - (low - high) * (hits - below) // (above - below) + 1
+        least = low + 1
+        if after >= 2 and below > totals[after - 2]:
+            least = max(least, low + (low - places[after - 2]) * (hits - below) // (below - totals[after - 2]))
+        if after + 1 < len(places) and totals[after + 1] > above:
+            least = max(least, high - (places[after + 1] - high) * (above - hits) // (totals[after + 1] - above))
+        most = max(min(most, high - 1), low + 1)
+        return min(least, most), most

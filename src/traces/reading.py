@@ -13,17 +13,20 @@ block) is a request that hits and misses nothing.
 from __future__ import annotations
 
 import array
-import collections
 import itertools
+import operator
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from src.page.commandline import Fault
 from src.radixcache import ROOT, Path
-from src.traces.files import LONGEST_LINE, OnProgress, is_overlong, lines_of, shown_name
-from src.traces.logs import Log, Place
-from src.traces.records import NAMESPACE_KEYS, Form, Request, request_of
+from src.traces import files
+from src.traces.files import OnProgress, shown_name
+from src.traces.logs import Log, Place, is_of_a_log
+from src.traces.records import NAMESPACE_KEYS, Form, Request, packed, request_of
 from src.traces.strict_json import LineError, decode
+
+SORTED_AT_ONCE = 1_000_000  # ids
 
 
 class Trace(NamedTuple):
@@ -84,7 +87,8 @@ def read_traces(
         raise ValueError("there is no trace to read: name at least one file")
     if list(names).count("-") > 1:
         raise Fault("<stdin>: given twice, but it can be read only once: give - once")
-    reader = _Reader(Form(page_size, tokens_per_block, keep_partial, (*NAMESPACE_KEYS, *namespaces)), skip_bad_lines)
+    form = Form(page_size, tokens_per_block, keep_partial, frozenset((*NAMESPACE_KEYS, *namespaces)))
+    reader = _Reader(form, skip_bad_lines)
     made = _Maker()
     for number, name in enumerate(names):
         for request in reader.requests(number, name, progress):
@@ -105,9 +109,9 @@ def trace_of(paths: Iterable[Sequence[Hashable]], priorities: Sequence[int] | No
 
     Raises ValueError if there are not as many priorities as requests.  Cost: O(requested blocks).
     """
-    made = _Maker()
+    made, form = _Maker(), Form()
     for ids in paths:
-        made.add(Request(list(ids)))
+        made.add(Request(packed(ids, form)))
     if priorities is not None:
         if len(priorities) != len(made.requests):
             raise ValueError(f"{len(priorities)} priorities for {len(made.requests)} requests: give one for each")
@@ -130,13 +134,14 @@ class _Reader:
         """Yield the requests of one file that need not wait.  What is wrong with a line is kept in `bad`, or raised."""
         shown = shown_name(name)
         good, first_bad, before = 0, "", len(self.log.requests)
-        for line in lines_of(name, progress):
+        longest = files.LONGEST_LINE
+        for text, number, element in files.lines_of(name, progress):
             try:
-                if is_overlong(line):
-                    raise LineError(f"is longer than {LONGEST_LINE} bytes: give one request a line")
-                request = self._request(line.text, (file, line.number))
+                if len(text) > longest:
+                    raise LineError(f"is longer than {longest} bytes: give one request a line")
+                request = self._request(text, (file, number))
             except LineError as error:
-                fault = f"{shown}:{line.where}: {error}"
+                fault = f"{shown}:{files.where(number, element)}: {error}"
                 if not self.skip_bad_lines:
                     raise Fault(f"{fault}, or use --skip-bad-lines") from None
                 self.bad.append(fault)
@@ -153,10 +158,11 @@ class _Reader:
         if text[:1] != b"{" and self.log.read(text, place):
             return None
         record = decode(text)
-        if self.log.read_record(record, place):
+        if is_of_a_log(record):
+            self.log.read_record(record, place)
             return None
         request = request_of(record, self.form)
-        if self.log.seen:
+        if self.log.requests:
             self.log.add(place, request)
             return None
         return request
@@ -179,8 +185,8 @@ class _Maker:
 
     def add(self, request: Request) -> None:
         """Add a request.  Cost: O(blocks)."""
-        ids, priority, timestamp, namespace, size, tokens, partial, served, cached, arrival, finish = request
-        path = self.blocks.path(ids, namespace)
+        ids, page, priority, timestamp, namespace, size, tokens, partial, served, cached, arrival, finish = request
+        path = self.blocks.path(ids, page, namespace)
         self.requests.append(path)
         self.priorities.append(priority)
         self.namespaces.add(namespace)
@@ -189,7 +195,7 @@ class _Maker:
             self.tokens.append(tokens)
         if served is not None or self.served:
             self.served += self.requests[len(self.served) : -1]
-            self.served.append(path if served is None else self.blocks.path(served, namespace))
+            self.served.append(path if served is None else self.blocks.path(served, page, namespace))
         if timestamp is not None:
             self.backward += self.latest is not None and timestamp < self.latest
             self.latest = timestamp
@@ -232,84 +238,88 @@ class _Blocks:
 
     The new blocks of a request are the end of its path and get consecutive numbers: a run.  A path is a row of runs,
     each perhaps left before its end, and only where a run begins is a table of parent and id needed.  So a path is
-    found by one look-up and one comparison of lists for each of its runs, however many blocks these have.
-
-    `numbers` holds the number of each block as one object, which all paths and the parents share.
+    found by one look-up and one comparison of packed ids for each of its runs, however many blocks these have.
     """
 
     def __init__(self) -> None:
         self.parent: list[int] = []
-        self.depth = array.array("i")
-        self._id: list[Hashable] = []
-        self._numbers: list[int] = []
-        self._runs: dict[tuple[Hashable, Hashable], tuple[int, int]] = {}  # by parent and id: first block, and end
+        self.depth: list[int] = []
+        self._depths: list[int] = []  # 1, 2, 3, ...: all depths share these objects
+        self._runs: dict[tuple[Hashable, bytes], tuple[int, bytes]] = {}  # by parent and id: first block, packed ids
+        self._new: dict[int, list[bytes]] = {}  # the packed ids of all runs, by page size
 
-    def path(self, ids: Sequence[Hashable], namespace: Hashable = None) -> Path:
+    def path(self, ids: bytes, page_size: int = 0, namespace: Hashable = None) -> Path:
         """Return the blocks of a path, first block first, adding those that are new.
 
-        Cost: O(length) list operations and O(runs) look-ups.
+        The ids are packed: those of hashes, for a page size of 0, in 8 bytes each, else those of a page in 8 bytes a
+        token.  Cost: O(bytes) to compare and to copy, and O(runs) look-ups.
         """
-        known_id, numbers, runs = self._id, self._numbers, self._runs
+        runs = self._runs
+        width = 8 * (page_size or 1)
+        at, size = 0, len(ids)
         path: list[int] = []
-        at, length = 0, len(ids)
-        above: Hashable = ROOT if namespace is None else (namespace,)
-        while at < length:
-            run = runs.get((above, ids[at]))
+        above: Hashable = (page_size, namespace)
+        while at < size:
+            run = runs.get((above, ids[at : at + width]))
             if run is None:
                 break
-            start, end = run
-            same = _common(known_id, start, min(end, start + length - at), ids, at)
-            path += numbers[start : start + same]
+            start, known = run
+            same = len(known) if ids.startswith(known, at) else _common(known, ids, at, width)
             at += same
-            above = start + same - 1
-        if at < length:  # below a new block all are new
-            self._add(ids, at, above, path)
+            above = start + same // width
+            path += range(start, above)
+            above -= 1
+        if at < size:  # below a new block all are new
+            start, depth = len(self.parent), len(path)
+            new = list(range(start, start + (size - at) // width))
+            runs[above, ids[at : at + width]] = (start, ids[at:])
+            self._new.setdefault(page_size, []).append(ids[at:])
+            self.parent.append(path[-1] if path else ROOT)
+            self.parent += new[:-1]
+            path += new
+            if len(path) > len(self._depths):
+                self._depths = list(range(1, 2 * len(path) + 1))
+            self.depth += self._depths[depth : len(path)]
         return tuple(path)
-
-    def _add(self, ids: Sequence[Hashable], known: int, above: Hashable, path: list[int]) -> None:
-        """Add the blocks of a path from the known ones on, and put them at its end."""
-        start = len(self.parent)
-        end = start + len(ids) - known
-        new = list(range(start, end))
-        self._runs[above, ids[known]] = (start, end)
-        self.parent.append(path[-1] if path else ROOT)
-        self.parent += new[:-1]
-        self._numbers += new
-        self._id += ids[known:]
-        self.depth.extend(range(known + 1, len(ids) + 1))
-        path += new
 
     def shared_ids(self) -> int:
         """Return how many ids were seen under two or more parents, those of different namespaces among them.
 
-        Cost: O(blocks · log blocks) time; sorting needs a tenth of the memory of a table of all ids.
+        Cost: O(blocks · log blocks).
         """
-        kinds = collections.Counter(map(type, self._id))
         shared = 0
-        for kind in kinds:
-            ids: list[Any] = self._id if len(kinds) == 1 else [one for one in self._id if type(one) is kind]
-            ids = sorted(ids)
-            after = itertools.islice(ids, 1, None)
-            shared += len({one for one, other in zip(ids, after) if one == other})
+        for page_size, runs in self._new.items():
+            joined, width = b"".join(runs), 8 * page_size
+            if page_size <= 1:
+                shared += _repeated(array.array("q", joined))
+            else:
+                shared += _repeated([joined[at : at + width] for at in range(0, len(joined), width)])
         return shared
 
 
-def _common(known: list[Hashable], start: int, end: int, ids: Sequence[Hashable], at: int) -> int:
-    """Return how many of `known[start:end]` equal those of `ids` from `at` on, one after the other.
+def _common(known: bytes, ids: bytes, at: int, width: int) -> int:
+    """Return how many bytes of whole ids `known` and `ids`, from `at` on, begin with alike.  The first id is alike.
 
-    Cost: O(end - start), by halving.
+    Cost: O(bytes), by halving.
     """
-    length = end - start
-    if length == 1 or known[start + 1] != ids[at + 1]:  # mostly; the first is known to be equal
-        return 1
-    if known[start:end] == ids[at : at + length]:
-        return length
-    same = 0
-    while length > 1:
-        half = length // 2
-        if known[start + same : start + same + half] == ids[at + same : at + same + half]:
-            same += half
-            length -= half
+    same, most = 1, min(len(known), len(ids) - at) // width
+    if known[width : 2 * width] != ids[at + width : at + 2 * width]:  # mostly
+        return width
+    while same < most:
+        half = (same + most + 1) // 2
+        if known[same * width : half * width] == ids[at + same * width : at + half * width]:
+            same = half
         else:
-            length = half
-    return same
+            most = half - 1
+    return same * width
+
+
+def _repeated(ids: Sequence[Hashable]) -> int:
+    """Return how many ids are there twice or more.  Cost: O(ids · log ids), some at a time: so few are held twice."""
+    parts = len(ids) // SORTED_AT_ONCE + 1
+    repeated = 0
+    for part in range(parts):
+        some: list[Any] = sorted(ids if parts == 1 else (one for one in ids if hash(one) % parts == part))
+        if any(map(operator.eq, some, itertools.islice(some, 1, None))):
+            repeated += len({one for one, other in zip(some, itertools.islice(some, 1, None)) if one == other})
+    return repeated

@@ -19,7 +19,8 @@ import array
 import math
 import re
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from src.traces.strict_json import LineError, shown
@@ -27,40 +28,46 @@ from src.traces.strict_json import LineError, shown
 ID_KEYS = ("hash_ids", "token_ids", "input_ids")
 NAMESPACE_KEYS = ("lora_id", "lora_path", "extra_key", "cache_salt", "model")
 MOONCAKE_BLOCK, BAILIAN_BLOCK = 512, 16  # tokens, as the publishers of the two families of traces say
+_LOW = -1 << 62
+_SIGN = 7 if sys.byteorder == "little" else 0  # the byte of 8 that holds it
 _DIGITS = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
 
-class Form(NamedTuple):
+@dataclass(frozen=True)
+class Form:
     """How records are to be understood.
 
     `page_size` is the number of tokens in a block of `token_ids`, `tokens_per_block` that of a hash id (None: known
     from the kind of the trace).  `keep_partial` takes the hash ids as they stand, also where the tokens do not fill the
-    last block.  `namespaces` are the keys that separate requests.
+    last block.  `namespaces` are the keys that separate requests.  `numbers` is for `packed` alone.
     """
 
     page_size: int = 1
     tokens_per_block: int | None = None
     keep_partial: bool = False
-    namespaces: tuple[str, ...] = NAMESPACE_KEYS
+    namespaces: frozenset[str] = frozenset(NAMESPACE_KEYS)
+    numbers: dict[Hashable, int] = field(default_factory=dict)
 
 
 class Request(NamedTuple):
     """A request: the ids of its blocks, its priority, and what else is known of it.
 
-    `block_tokens` is the size of its blocks in tokens and `tokens` those of its prompt, 0 and None where not told;
-    `partial` whether an id was dropped because the tokens do not fill its block.  `served` are the ids of the blocks
-    when it has finished, None where they are the same.  `cached` is how many of the tokens its server says it found in
-    its cache.  `arrival` and `finish` are times in microseconds.
+    The ids are packed (see `packed`): hashes, where `page_size` is 0, else pages of so many tokens.  `block_tokens` is
+    the size of its blocks in tokens and `tokens` those of its prompt, 0 and None where not told; `partial` whether an
+    id was dropped because the tokens do not fill its block.  `served` are the ids of the blocks when it has finished,
+    None where they are the same.  `cached` is how many of the tokens its server says it found in its cache.  `arrival`
+    and `finish` are times in microseconds.
     """
 
-    ids: Sequence[Hashable]
+    ids: bytes
+    page_size: int = 0
     priority: int = 0
     timestamp: float | None = None
     namespace: Hashable = None
     block_tokens: int = 0
     tokens: int | None = None
     partial: bool = False
-    served: Sequence[Hashable] | None = None
+    served: bytes | None = None
     cached: int | None = None
     arrival: int | None = None
     finish: int | None = None
@@ -70,26 +77,37 @@ def request_of(record: Any, form: Form) -> Request:
     """Return the request in the record of a trace.  Raises LineError for anything else.  Cost: O(ids)."""
     if type(record) is not dict:
         raise LineError(f"is {shown(record)}: give an object on each line")
-    keys = [key for key in ID_KEYS if key in record]
-    if len(keys) != 1:
-        given = " and ".join(keys) or f"none of the keys {', '.join(ID_KEYS)}"
-        raise LineError(f"has {given}: give one of them")
-    key, ids = keys[0], record[keys[0]]
+    plain = "hash_ids" in record and "token_ids" not in record and "input_ids" not in record
+    key = "hash_ids" if plain else _key_of_the_ids(record)
+    ids = record[key]
     if type(ids) is not list:
         raise LineError(f"{key} is {shown(ids)}: give a list")
-    priority, timestamp = priority_of(record), _timestamp(record.get("timestamp"))
-    namespace = namespace_of(record, form)
+    priority = priority_of(record) if "priority" in record else 0
+    timestamp = record.get("timestamp")
+    if timestamp is not None and type(timestamp) is not int:
+        timestamp = _timestamp(timestamp)
+    namespace = None if form.namespaces.isdisjoint(record) else namespace_of(record, form)
     if key == "hash_ids":
         check_elements(key, ids, {int, str}, "integers or strings")
         whole, size, tokens = _whole_blocks(record, ids, form)
-        return Request(whole, priority, timestamp, namespace, size, tokens, len(whole) < len(ids))
+        partial = len(whole) < len(ids)
+        return Request(packed(whole, form), 0, priority, timestamp, namespace, size, tokens, partial)
     request = tokens_request(key, ids, record.get("output_ids"), form)
     return request._replace(priority=priority, timestamp=timestamp, namespace=namespace)
 
 
+def _key_of_the_ids(record: dict[str, Any]) -> str:
+    """Return the one key of `ID_KEYS` that a record has.  Raises LineError if it has not one."""
+    keys = [key for key in ID_KEYS if key in record]
+    if len(keys) != 1:
+        given = " and ".join(keys) or f"none of the keys {', '.join(ID_KEYS)}"
+        raise LineError(f"has {given}: give one of them")
+    return keys[0]
+
+
 def _whole_blocks(record: dict[str, Any], ids: list[Any], form: Form) -> tuple[list[Any], int, int | None]:
     """Return the ids of the blocks that the tokens fill, their size in tokens, and the tokens."""
-    tokens = count_of(record, "input_length")
+    tokens = count_of(record, "input_length") if "input_length" in record else None
     if tokens is None:
         return ids, 0, None
     size = form.tokens_per_block or (BAILIAN_BLOCK if "chat_id" in record else MOONCAKE_BLOCK)
@@ -106,12 +124,12 @@ def _whole_blocks(record: dict[str, Any], ids: list[Any], form: Form) -> tuple[l
 
 def tokens_request(key: str, tokens: list[Any], output: Any, form: Form) -> Request:
     """Return the request of a prompt's tokens; `output` are those of its output, or None."""
-    ids = _pages(key, tokens, form.page_size)
-    served = continued(ids, tokens[len(ids) * form.page_size :], output, form) if output else None
-    return Request(ids, block_tokens=form.page_size, tokens=len(tokens), served=served)
+    ids = _pages(key, tokens, form)
+    served = continued(ids, tokens[len(ids) // 8 :], output, form) if output else None
+    return Request(ids, form.page_size, block_tokens=form.page_size, tokens=len(tokens), served=served)
 
 
-def continued(ids: Sequence[Hashable], rest: list[int], output: Any, form: Form) -> Sequence[Hashable] | None:
+def continued(ids: bytes, rest: list[int], output: Any, form: Form) -> bytes | None:
     """Return the blocks of a prompt and its output, None if they are those of the prompt: `ids`, then `rest` tokens.
 
     The last token of the output is in no block: no later step has read it.
@@ -119,14 +137,14 @@ def continued(ids: Sequence[Hashable], rest: list[int], output: Any, form: Form)
     if type(output) is not list:
         raise LineError(f"output_ids is {shown(output)}: give a list")
     check_elements("output_ids", output, {int}, "integers")
-    pages = _pages("output_ids", rest + output[:-1], form.page_size)
-    return [*ids, *pages] if pages else None
+    pages = _pages("output_ids", rest + output[:-1], form)
+    return ids + pages if pages else None
 
 
 def namespace_of(record: dict[str, Any], form: Form) -> Hashable:
     """Return what separates a request from others: the values of the keys that it has, None if it has none."""
     found: Hashable = None
-    for key in form.namespaces:
+    for key in sorted(form.namespaces):
         value = record.get(key)
         if value is not None:
             if type(value) is not str and type(value) is not int:
@@ -151,9 +169,9 @@ def count_of(record: dict[str, Any], key: str) -> int | None:
     return count
 
 
-def _timestamp(value: Any) -> float | None:
+def _timestamp(value: Any) -> float:
     """Return a timestamp as a number.  Published generators write some as strings of digits."""
-    if value is None or type(value) is int or type(value) is float and math.isfinite(value):
+    if type(value) is float and math.isfinite(value):
         return value
     if type(value) is str and _DIGITS.fullmatch(value):
         return float(value) if "." in value else int(value)
@@ -167,25 +185,32 @@ def check_elements(key: str, ids: list[Any], kinds: set[type], wanted: str) -> N
         raise LineError(f"{key}[{at}] is {shown(ids[at])}: give {wanted}")
 
 
-def _pages(key: str, tokens: list[Any], page_size: int) -> list[bytes]:
-    """Return the whole pages of some tokens, packed: 8 bytes a token, where a tuple of integers takes 36 or more."""
+def _pages(key: str, tokens: list[Any], form: Form) -> bytes:
+    """Return the whole pages of some tokens, packed."""
     check_elements(key, tokens, {int}, "integers")
+    whole = len(tokens) // form.page_size * form.page_size
+    if tokens and not -1 << 63 <= min(tokens) <= max(tokens) < 1 << 64:
+        at = next(at for at, token in enumerate(tokens) if not -1 << 63 <= token < 1 << 64)
+        raise LineError(f"{key}[{at}] is {shown(tokens[at])}: give integers of at most 64 bits")
+    return packed(tokens[:whole], form)
+
+
+def packed(ids: Iterable[Hashable], form: Form) -> bytes:
+    """Return ids in 8 bytes each: integers of 63 bits as they are, others by the number that the form has for each.
+
+    The numbers are at the low end of the range, and integers that lie there are numbered like the others.
+    """
     try:
-        packed = array.array("q", tokens).tobytes()
-    except OverflowError:
-        return _wide_pages(key, tokens, page_size)
-    width = 8 * page_size
-    return [packed[at : at + width] for at in range(0, len(packed) - width + 1, width)]
-
-
-def _wide_pages(key: str, tokens: list[int], page_size: int) -> list[bytes]:
-    """Return the pages of tokens of which some need 64 bits without a sign; a page of these is packed wider."""
-    for at, token in enumerate(tokens):
-        if not -1 << 63 <= token < 1 << 64:
-            raise LineError(f"{key}[{at}] is {shown(token)}: give integers of at most 64 bits")
-    pages = []
-    for at in range(0, len(tokens) - page_size + 1, page_size):
-        page = tokens[at : at + page_size]
-        width = 8 if max(page) < 1 << 63 else 9
-        pages.append(b"".join(token.to_bytes(width, sys.byteorder, signed=True) for token in page))
-    return pages
+        plain = array.array("q", ids).tobytes()  # type: ignore[type-var]
+        if plain[_SIGN::8].isascii():  # no sign, so none is near the low end
+            return plain
+    except (TypeError, OverflowError):
+        pass
+    numbers = form.numbers
+    return array.array(
+        "q",
+        [
+            one if type(one) is int and _LOW <= one < 1 << 63 else numbers.setdefault(one, len(numbers) - (1 << 63))
+            for one in ids
+        ],
+    ).tobytes()

@@ -106,7 +106,8 @@ class CtrlC(unittest.TestCase):
             Path(folder, "t.jsonl").write_text(content)
             child = subprocess.Popen(
                 [sys.executable, str(REPOSITORY / "run.py"), "replay", "t.jsonl",
-                 "--radix-eviction-policy", "own.py:slow", *(f"--capacity={blocks}" for blocks in (5, 6, 7, 8)), "--jobs", "3", "--json", "o.json"],
+                 "--radix-eviction-policy", "own.py:slow", "--jobs", "3", "--json", "o.json",
+                 *(f"--capacity={blocks}" for blocks in (5, 6, 7, 8))],
                 cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )  # fmt: skip

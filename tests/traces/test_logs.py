@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from src.page.commandline import Fault
-from src.traces.logs import Log
+from src.traces.logs import Log, is_of_a_log
 from src.traces.reading import Trace, read_traces, trace_of
 from src.traces.records import Form
 
@@ -144,7 +144,7 @@ class Logs(unittest.TestCase):
         for text in (b"hello\n", b"[1, 2]\n", b"(1)\n", b"", b"[2026] {}\n"):
             self.assertFalse(log.read(text, (0, 1)), text)
         self.assertFalse(log.seen)
-        self.assertFalse(log.read_record({"event": "x", "hash_ids": [1]}, (0, 1)))
+        self.assertFalse(is_of_a_log({"event": "x", "hash_ids": [1]}))
         self.assertEqual(self.read('{"event": "x", "hash_ids": [1]}\n'), trace_of([[1]]))
 
 

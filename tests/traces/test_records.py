@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import array
 import json
 import unittest
 from typing import Any
 
 from src.traces.reading import read_traces
-from src.traces.records import NAMESPACE_KEYS, Form, Request, request_of
+from src.traces.records import NAMESPACE_KEYS, Form, Request, packed, request_of
 from src.traces.strict_json import LineError
 from tests.traces.test_logs import LOGS
 
@@ -22,16 +23,18 @@ class PartialBlocks(unittest.TestCase):
             (1024, [1, 2], 2), (1025, [1, 2, 3], 2), (1535, [1, 2, 3], 2), (1, [1], 0), (0, [], 0), (1025, [1, 2], 2),
         ):  # fmt: skip
             found = one(input_length=tokens, hash_ids=ids)
-            self.assertEqual((list(found.ids), found.tokens, found.block_tokens), (ids[:kept], tokens, 512))
+            self.assertEqual((unpacked(found.ids), found.tokens, found.block_tokens), (ids[:kept], tokens, 512))
             self.assertEqual(found.partial, kept < len(ids))
-            self.assertEqual(list(one(Form(keep_partial=True), input_length=tokens, hash_ids=ids).ids), ids)
+            kept_all = one(Form(keep_partial=True), input_length=tokens, hash_ids=ids)
+            self.assertEqual((unpacked(kept_all.ids), kept_all.partial), (ids, False))
 
     def test_block_sizes(self) -> None:
-        self.assertEqual(one(Form(tokens_per_block=4), input_length=9, hash_ids=[1, 2, 3])[0], [1, 2])
-        self.assertEqual(one(chat_id=1, input_length=33, hash_ids=[1, 2, 3])[0], [1, 2])
+        given = one(Form(tokens_per_block=4), input_length=9, hash_ids=[1, 2, 3])
+        self.assertEqual(unpacked(given.ids), [1, 2])
+        self.assertEqual(unpacked(one(chat_id=1, input_length=33, hash_ids=[1, 2, 3]).ids), [1, 2])
         trace = read_traces([str(LOGS / "bailian.jsonl")], tokens_per_block=128)
         self.assertEqual((len(trace.requests[0]), trace.partial_blocks, trace.block_tokens), (4, 1, 128))
-        self.assertEqual(one(hash_ids=[1, 2])[3:7], (None, 0, None, False))
+        self.assertEqual(one(hash_ids=[1, 2])[4:8], (None, 0, None, False))
 
     def test_ids_that_do_not_agree_with_the_tokens(self) -> None:
         for ids in ([1, 2, 3, 4], [1]):
@@ -53,7 +56,7 @@ class Keys(unittest.TestCase):
         known = [request_of({"hash_ids": [1], key: "x"}, Form()).namespace for key in NAMESPACE_KEYS]
         self.assertEqual(len({None, *known, one(hash_ids=[1], model=1).namespace}), len(NAMESPACE_KEYS) + 2)
         self.assertIsNone(one(hash_ids=[1], tenant="x", model=None).namespace)
-        self.assertIsNotNone(one(Form(namespaces=("tenant",)), hash_ids=[1], tenant="x").namespace)
+        self.assertIsNotNone(one(Form(namespaces=frozenset({"tenant"})), hash_ids=[1], tenant="x").namespace)
         wrong: list[Any] = [True, 1.5, [], {}]
         for value in wrong:
             with self.assertRaisesRegex(LineError, "^model is .*: give a string or an integer$"):
@@ -75,11 +78,20 @@ class Keys(unittest.TestCase):
         with self.assertRaisesRegex(LineError, "output_ids is 'x': give a list"):
             one(token_ids=[1], output_ids="x")
 
-    def test_ids_of_64_bits(self) -> None:
-        wide = one(Form(page_size=2), token_ids=[2**64 - 1, 1, 5, 6, 2**63, -1]).ids
-        self.assertEqual(wide[1:2], one(Form(page_size=2), token_ids=[5, 6]).ids)
-        self.assertNotIn(one(Form(page_size=2), token_ids=[-1, 1]).ids[0], wide)
-        self.assertEqual(one(hash_ids=[2**64, "0xff"]).ids, [2**64, "0xff"])
+    def test_ids_that_are_no_plain_integers_have_numbers_of_their_own(self) -> None:
+        low = -(2**63)
+        unusual = [2**64, "0xff", "1", low, low + 1, 2**63, -(2**62) - 1, 10**600]
+        usual = [1, 0, -1, 2**63 - 1, -(2**62)]
+        form = Form()
+        for ids in (usual, unusual, usual + unusual, unusual[::-1], [1, *unusual]):
+            found = unpacked(packed(ids, form))
+            self.assertEqual([one if one in usual else form.numbers[one] for one in ids], found)
+        self.assertEqual(len(set(form.numbers.values())), len(unusual))
+        self.assertEqual(len(one(Form(page_size=2), token_ids=[2**64 - 1, 1, 5, 6, 2**63, -1, 7]).ids), 48)
+
+
+def unpacked(ids: bytes) -> list[int]:
+    return list(array.array("q", ids))
 
 
 if __name__ == "__main__":
