@@ -23,7 +23,7 @@ from src.radixcache import ROOT, Path
 from src.traces import files
 from src.traces.files import OnProgress, shown_name
 from src.traces.logs import Log, Place, is_of_a_log
-from src.traces.records import NAMESPACE_KEYS, Form, Request, packed, request_of
+from src.traces.records import NAMESPACE_KEYS, Form, Request, Turn, packed, request_of
 from src.traces.strict_json import LineError, decode
 
 SORTED_AT_ONCE = 1_000_000  # ids
@@ -178,6 +178,8 @@ class _Maker:
         self.served: list[Path] = []
         self.tokens = array.array("q")
         self.times: list[tuple[int, int]] = []
+        self.turns: dict[Hashable, tuple[int, int]] = {}  # of chats: the request, and its blocks when it has finished
+        self.grown: dict[int, Path] = {}
         self.sizes: set[int] = set()
         self.namespaces: set[Hashable] = set()
         self.backward = self.partial = self.cached = self.prompts = 0
@@ -185,7 +187,9 @@ class _Maker:
 
     def add(self, request: Request) -> None:
         """Add a request.  Cost: O(blocks)."""
-        ids, page, priority, timestamp, namespace, size, tokens, partial, served, cached, arrival, finish = request
+        ids, page, priority, timestamp, namespace, size, tokens, partial, served, cached, arrival, finish, turn = (
+            request
+        )
         path = self.blocks.path(ids, page, namespace)
         self.requests.append(path)
         self.priorities.append(priority)
@@ -196,6 +200,8 @@ class _Maker:
         if served is not None or self.served:
             self.served += self.requests[len(self.served) : -1]
             self.served.append(path if served is None else self.blocks.path(served, page, namespace))
+        if turn is not None:
+            self._follow(turn, path)
         if timestamp is not None:
             self.backward += self.latest is not None and timestamp < self.latest
             self.latest = timestamp
@@ -206,6 +212,14 @@ class _Maker:
         if arrival is not None and finish is not None:
             self.times.append((arrival, finish))
 
+    def _follow(self, turn: Turn, path: Path) -> None:
+        """Let the path of the turn before grow by what this one has further, as far as that one's output goes."""
+        at, blocks = (0, 0) if turn.before is None else self.turns.pop(turn.before, (0, 0))
+        before = self.requests[at]
+        if len(before) < blocks and path[: len(before)] == before:
+            self.grown[at] = path[:blocks]
+        self.turns[turn.name] = (len(self.requests) - 1, turn.blocks)
+
     def end_of_file(self) -> None:
         """Forget the timestamp of the last request: the next file has its own clock."""
         self.latest = None
@@ -213,6 +227,9 @@ class _Maker:
     def trace(self) -> Trace:
         """Return the trace of what was added.  Cost: O(blocks · log) for `shared_ids`, else O(1)."""
         every = len(self.requests)
+        served = self.served or (self.requests[:] if self.grown else [])
+        for at, path in self.grown.items():
+            served[at] = path
         return Trace(
             self.blocks.parent,
             self.blocks.depth,
@@ -224,7 +241,7 @@ class _Maker:
             partial_blocks=self.partial,
             block_tokens=self.sizes.pop() if len(self.sizes) == 1 else 0,
             tokens=self.tokens if len(self.tokens) == every and every else None,
-            served=self.served,
+            served=served,
             times=self.times if len(self.times) == every else [],
             reported=(self.cached, self.prompts) if self.prompts else None,
         )
@@ -270,10 +287,10 @@ class _Blocks:
             path += range(start, above)
             above -= 1
         if at < size:  # below a new block all are new
-            start, depth = len(self.parent), len(path)
-            new = list(range(start, start + (size - at) // width))
-            runs[above, ids[at : at + width]] = (start, ids[at:])
-            self._new.setdefault(page_size, []).append(ids[at:])
+            start, depth, rest = len(self.parent), len(path), ids[at:]
+            new = list(range(start, start + len(rest) // width))
+            runs[above, rest[:width]] = (start, rest)
+            self._new.setdefault(page_size, []).append(rest)
             self.parent.append(path[-1] if path else ROOT)
             self.parent += new[:-1]
             path += new

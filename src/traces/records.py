@@ -5,6 +5,8 @@
   a partial last page is not cached, as in SGLang.  A token page never equals a hash id;
 * `input_length`: with `hash_ids`, the tokens of the prompt.  The last id may stand for a block that they do not fill;
 * `output_ids`: with tokens, the output, which continues the prompt in the cache once the request has finished;
+* `chat_id`, `parent_chat_id` and `output_length`: with `hash_ids` and `input_length`, as in Bailian's traces.  The ids
+  of an output are those with which the next turn continues the prompt, as far as the output's length goes;
 * `priority`: an integer, optional (null and absence are 0);
 * `timestamp`: a number, or a string of digits, optional;
 * `lora_id`, `lora_path`, `extra_key`, `cache_salt`, `model`, and keys of the user's choice: strings or integers,
@@ -49,14 +51,22 @@ class Form:
     numbers: dict[Hashable, int] = field(default_factory=dict)
 
 
+class Turn(NamedTuple):
+    """A request as a turn of a chat: its name, that of the turn before it, and its blocks when it has finished."""
+
+    name: Hashable
+    before: Hashable
+    blocks: int
+
+
 class Request(NamedTuple):
     """A request: the ids of its blocks, its priority, and what else is known of it.
 
     The ids are packed (see `packed`): hashes, where `page_size` is 0, else pages of so many tokens.  `block_tokens` is
     the size of its blocks in tokens and `tokens` those of its prompt, 0 and None where not told; `partial` whether an
     id was dropped because the tokens do not fill its block.  `served` are the ids of the blocks when it has finished,
-    None where they are the same.  `cached` is how many of the tokens its server says it found in its cache.  `arrival`
-    and `finish` are times in microseconds.
+    None where they are the same or not told.  `cached` is how many of the tokens its server says it found in its cache.
+    `arrival` and `finish` are times in microseconds.
     """
 
     ids: bytes
@@ -71,6 +81,7 @@ class Request(NamedTuple):
     cached: int | None = None
     arrival: int | None = None
     finish: int | None = None
+    turn: Turn | None = None
 
 
 def request_of(record: Any, form: Form) -> Request:
@@ -91,7 +102,8 @@ def request_of(record: Any, form: Form) -> Request:
         check_elements(key, ids, {int, str}, "integers or strings")
         whole, size, tokens = _whole_blocks(record, ids, form)
         partial = len(whole) < len(ids)
-        return Request(packed(whole, form), 0, priority, timestamp, namespace, size, tokens, partial)
+        request = Request(packed(whole, form), 0, priority, timestamp, namespace, size, tokens, partial)
+        return request._replace(turn=_turn(record, size, tokens)) if "chat_id" in record and tokens else request
     request = tokens_request(key, ids, record.get("output_ids"), form)
     return request._replace(priority=priority, timestamp=timestamp, namespace=namespace)
 
@@ -120,6 +132,15 @@ def _whole_blocks(record: dict[str, Any], ids: list[Any], form: Form) -> tuple[l
             " give --tokens-per-block or --partial-blocks keep"
         )
     return ids[:-1], size, tokens
+
+
+def _turn(record: dict[str, Any], size: int, tokens: int) -> Turn:
+    """Return a request's place in its chat."""
+    for key in ("chat_id", "parent_chat_id"):
+        if type(record.get(key)) not in (int, str, type(None)):
+            raise LineError(f"{key} is {shown(record[key])}: give a string or an integer")
+    output = count_of(record, "output_length") or 0
+    return Turn(record["chat_id"], record.get("parent_chat_id"), (tokens + max(output - 1, 0)) // size)
 
 
 def tokens_request(key: str, tokens: list[Any], output: Any, form: Form) -> Request:

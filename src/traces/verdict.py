@@ -45,13 +45,13 @@ def verdict(found: Comparison, row: AtCapacity) -> str:
     """Return the answer at a capacity as a sentence that one can act on."""
     what, size, policy = suffers_from(found, row)
     names, most = row.best()
-    best = printable(names[0]) if len(names) == 1 else "the best policies"
+    best = f"{printable(names[0])} costs" if len(names) == 1 else "the best policies cost"
     rate = found.totals.rate
     if not found.totals.infinite:
         return "No block is ever requested again: no cache can help this trace."
     lost = (
         f"of the {percent(rate(found.totals.infinite))} that can be hit at all, the size costs {percent(rate(size))}"
-        f" and {best} costs {percent(rate(policy))}"
+        f" and {best} {percent(rate(policy))}"
     )
     at = f"At {counted(row.capacity, 'block')}"
     if what == "neither":

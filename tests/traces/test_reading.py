@@ -315,6 +315,19 @@ class GoodInput(Files):
         self.assertEqual(trace[4:8], (0, 0, 0, ""))
         self.assertEqual((trace.block_tokens, list(trace.tokens or ())), (512, [1536, 1024, 2048]))
 
+    def test_the_next_turn_of_a_chat_tells_the_output(self) -> None:
+        def turn(name: int, before: int, ids: list[int], output: int) -> dict[str, Any]:
+            tokens = {"input_length": 16 * len(ids), "output_length": output}
+            return {"chat_id": name, "parent_chat_id": before, "hash_ids": ids, **tokens}
+
+        first, other = turn(1, -1, [1, 2], 33), turn(2, -1, [1, 2], 33)
+        trace = self.read(self.lines(first, other, turn(3, 1, [1, 2, 3, 4, 5], 1), turn(4, 3, [1, 2, 3, 4, 5, 6], 1)))
+        self.assertEqual(trace.served, [(0, 1, 2, 3), (0, 1), (0, 1, 2, 3, 4), (0, 1, 2, 3, 4, 5)])  # 32 are read again
+        for second in (turn(3, 1, [1, 7, 3, 4], 1), turn(3, 5, [1, 2, 3, 4], 1)):
+            self.assertEqual(self.read(self.lines(first, second)).served, [])
+        shorter = turn(1, -1, [1, 2], 16)
+        self.assertEqual(self.read(self.lines(shorter, turn(3, 1, [1, 2, 3, 4], 1))).served, [])  # 15 fill no block
+
     def test_a_block_is_its_path(self) -> None:
         trace = self.read(self.lines(*({"hash_ids": ids} for ids in ([1, 2], [2, 1], [2], [1, 1], [1, 2], [3, 1, 2]))))
         self.assertEqual(list(trace.requests), [(0, 1), (2, 3), (2,), (0, 4), (0, 1), (5, 6, 7)])
