@@ -217,7 +217,8 @@ class Numbers(Folder):
             found = []
             for jobs in ("1", "4"):
                 with mock.patch("src.traces.cells.SMALL", 0):
-                    text = self.out(*self.ARGUMENTS, *extra, f"--jobs={jobs}", "--csv=o.csv", "--svg=o.svg", "--json=-")
+                    arguments = ["t.jsonl", POLICY, "all", "--capacity=7", "--capacity=60", *extra, f"--jobs={jobs}"]
+                    text = self.out(*arguments, "--csv=o.csv", "--svg=o.svg", "--json=-")
                 found.append((text, self.folder()))
             self.assertEqual(found[0], found[1])
 

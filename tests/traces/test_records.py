@@ -83,7 +83,7 @@ class Keys(unittest.TestCase):
         unusual = [2**64, "0xff", "1", low, low + 1, 2**63, -(2**62) - 1, 10**600]
         usual = [1, 0, -1, 2**63 - 1, -(2**62)]
         form = Form()
-        for ids in (usual, unusual, usual + unusual, unusual[::-1], [1, *unusual]):
+        for ids in ([low, 1], usual, unusual, usual + unusual, unusual[::-1], [1, *unusual]):
             found = unpacked(packed(ids, form))
             self.assertEqual([one if one in usual else form.numbers[one] for one in ids], found)
         self.assertEqual(len(set(form.numbers.values())), len(unusual))

@@ -103,7 +103,7 @@ class Counted(unittest.TestCase):
     def test_the_curve_is_lru_at_every_capacity_and_the_optimum_bounds_every_policy(self) -> None:
         for work in self.workloads(5):
             curves = curves_of(work)
-            for capacity in (1, 2, 5, 13, 40, 90, 500):
+            for capacity in (1, 5, 40, 500):
                 self.assertEqual(curves.lru.hits(capacity), count(work, capacity, lru).hits)
                 most = max(count(work, capacity, make_policy(name)).hits for name in REGISTRY)
                 bounds = [curves.optima[optimum].hits(capacity) for optimum in (Optimum.LOCKED, Optimum.BYPASS)]
@@ -118,7 +118,7 @@ class Counted(unittest.TestCase):
     def test_the_optimum_is_that_of_a_cache_which_may_hold_anything(self) -> None:
         chance = random.Random(9)
         differ = 0
-        for _ in range(120):
+        for _ in range(50):
             paths = ["".join(chance.choice("ab") for _ in range(chance.randint(1, 2))) for _ in range(6)]
             trace = trace_of(paths)
             countable = [chance.randint(0, len(path)) for path in paths]
@@ -126,7 +126,7 @@ class Counted(unittest.TestCase):
                 found = TraceOptimum(trace, countable).hits(capacity, optimum)
                 self.assertEqual(found, searched(trace, countable, capacity, optimum), (paths, countable, capacity))
                 differ += found != TraceOptimum(trace).hits(capacity, optimum)
-        self.assertGreater(differ, 100)
+        self.assertGreater(differ, 40)
 
 
 def searched(trace: Trace, countable: Sequence[int], capacity: int, optimum: Optimum) -> int:
@@ -149,7 +149,7 @@ def searched(trace: Trace, countable: Sequence[int], capacity: int, optimum: Opt
 class Metamorphic(unittest.TestCase):
     """The same requests written otherwise."""
 
-    CAPACITIES = (1, 2, 4, 9, 25, 80)
+    CAPACITIES = (1, 4, 25)
 
     def hits(self, paths: Sequence[Sequence[Any]], capacity: int) -> dict[str, int]:
         trace = trace_of(paths, [at % 3 for at in range(len(paths))])
