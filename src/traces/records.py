@@ -18,10 +18,12 @@ Other keys are ignored.
 from __future__ import annotations
 
 import array
+import functools
 import math
 import re
+import struct
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -216,16 +218,21 @@ def _pages(key: str, tokens: list[Any], form: Form) -> bytes:
     return packed(tokens[:whole], form)
 
 
-def packed(ids: Iterable[Hashable], form: Form) -> bytes:
+@functools.lru_cache(maxsize=1000)
+def _struct(count: int) -> struct.Struct:
+    return struct.Struct(f"{count}q")
+
+
+def packed(ids: Sequence[Hashable], form: Form) -> bytes:
     """Return ids in 8 bytes each: integers of 63 bits as they are, others by the number that the form has for each.
 
     The numbers are at the low end of the range, and integers that lie there are numbered like the others.
     """
     try:
-        plain = array.array("q", ids).tobytes()  # type: ignore[type-var]
+        plain = _struct(len(ids)).pack(*ids)
         if plain[_SIGN::8].isascii():  # no sign, so none is near the low end
             return plain
-    except (TypeError, OverflowError):
+    except struct.error:
         pass
     numbers = form.numbers
     return array.array(
