@@ -14,7 +14,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Callable, Optional, Tuple
+from typing import Any, BinaryIO, Callable, Optional
 
 from src.page.commandline import Fault, printable
 
@@ -34,7 +34,7 @@ Stream = Any  # an io.BufferedReader, whose type has a parameter that its source
 OnProgress = Optional[Callable[[int, int], None]]
 
 
-Line = Tuple[bytes, int, int]
+Line = tuple[bytes, int, int]
 """A line's text and number, from 1 on, and 0; or an element of an array, the line it begins on, and its own number."""
 
 
