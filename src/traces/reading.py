@@ -283,9 +283,9 @@ class _Blocks:
             start, known = run
             same = len(known) if ids.startswith(known, at) else _common(known, ids, at, width)
             at += same
-            above = start + same // width
-            path += range(start, above)
-            above -= 1
+            above = start + same // width - 1
+            path += self.parent[start + 1 : above + 1]  # in a run each block is the next one's parent: no new objects
+            path.append(above)
         if at < size:  # below a new block all are new
             start, depth, rest = len(self.parent), len(path), ids[at:]
             new = list(range(start, start + len(rest) // width))

@@ -79,9 +79,9 @@ class Cells(unittest.TestCase):
                 return True
 
         now = iter(range(10**9))
-        with mock.patch.object(sys, "stderr", Terminal()) as shown:
-            with mock.patch("src.page.commandline.time.monotonic", lambda: next(now)):
-                run_cells(WORK, [Cell("mru", make_policy("mru"), capacity) for capacity in (1, 2, 3)], 2)
+        clock = mock.patch("src.page.commandline.time.monotonic", lambda: next(now))
+        with mock.patch.object(sys, "stderr", Terminal()) as shown, clock:
+            run_cells(WORK, [Cell("mru", make_policy("mru"), capacity) for capacity in (1, 2, 3)], 2)
         events = len(WORK.countable)
         self.assertIn(f"requests: {3 * events:,} of {3 * events:,}, ", shown.getvalue())
 
