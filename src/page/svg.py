@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from xml.sax.saxutils import escape
+from html import escape
 
 PAPER, DARK_PAPER = "#ffffff", "#0d1117"
 COLORS = ("#2277ee", "#d55e00", "#aa3399", "#669955", "#7722ff", "#886666")  # these also pass on the dark paper
@@ -66,4 +66,4 @@ def fit(text: str, room: int) -> str:
 
 def xml_text(text: str) -> str:
     """Return a text for an XML document; a character that XML cannot hold becomes U+FFFD."""
-    return escape(re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))
+    return escape(re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text), quote=False)

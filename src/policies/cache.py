@@ -92,7 +92,8 @@ class Cache:
 
         The path is locked while it is served.  Matched blocks count a hit each, unless this is a further step
         of a chunked prefill (`chunked`): a request that is prefilled in chunks is counted by its first access
-        alone.  So it is in what outlives evictions, except that each block it reaches was seen at least once.
+        alone.  Further steps find the blocks of those before them: their `Served.hits` are no hits of the request.  So
+        it is in what outlives evictions, except that each block it reaches was seen at least once.
         When nothing else is left to evict, the tail of the path is not cached, so of a path longer than the
         capacity the first K blocks remain.  Raises ValueError for a string that is not the trie's.
         Cost: O(blocks) for each eviction.

@@ -5,40 +5,32 @@ as JSON, as CSV and as a chart.  Nothing is written before all of that is done.
 
 Which optimum a policy is measured against: while only the request in service is locked, a policy ends each request as
 the locked optimum does, so that is the tighter of the two bounds; with requests in flight only the bypassing optimum
-is a bound (see `src.traces.replay.TraceOptimum`).
+is a bound (see `src.traces.optimum.TraceOptimum`).
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, Callable
 
-from src.page.commandline import (
-    Once,
-    Parser,
-    Progress,
-    add_policy_options,
-    json_text,
-    quoted,
-    shorten,
-    whole_number,
-)
-from src.page.guard import Fault, Outcome
+from src.page.commandline import Once, Parser, Progress, add_policy_options, json_text, shorten, whole_number
+from src.page.guard import Fault, Outcome, printable
 from src.page.writer import check_outputs, write_all
 from src.policies.facts import Score
 from src.policies.scores import described, make_policy, parameters, research_policies, sglang_policies
 from src.policies.user_file import file_of
 from src.traces import engine_texts, explanation
-from src.traces.comparison import compare, ladder
+from src.traces.about import about
+from src.traces.cells import default_jobs
+from src.traces.comparison import Comparison, compare, curves_of, ladder
 from src.traces.engines import compare_engines
-from src.traces.reading import read_traces
+from src.traces.merge import Result, merge
+from src.traces.options import add_counting_options, add_reading_options, capacity, cell, share
+from src.traces.reading import Trace, read_traces
 from src.traces.texts import MOST_POLICIES, as_csv, as_json, as_svg, as_text
+from src.traces.workload import LOGGED, workload_of
 
-SIZES = {"": 1, "k": 1000, "m": 1000**2}
-CAPACITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)([km]?)", re.ASCII | re.IGNORECASE)
 STDOUT = "-"
 
 EPILOG = f"""\
@@ -56,8 +48,7 @@ def main(arguments: list[str]) -> Outcome:
     """Run the command, write the files that were asked for, and return what goes to stdout.
 
     Raises Fault, or another ValueError, for what the user can mend; then no file was touched.
-    Cost: that of a replay for each policy but `lru` at each capacity, of two optima for each capacity, and of a search
-    for it: about ten optima more.
+    Cost: that of reading and of `compare`, or of `compare_engines`.
     """
     options = parse(arguments)
     engines = engine_texts.engines_chosen(options)
@@ -68,28 +59,85 @@ def main(arguments: list[str]) -> Outcome:
     if "svg" in outputs and len(policies.keys() | {"lru"}) > MOST_POLICIES:
         raise Fault(f"argument --svg: a chart has room for {MOST_POLICIES} policies: choose fewer or leave it out")
     try:
-        trace = read_traces(options.traces, options.page_size, options.skip_bad_lines, _bytes_counter())
-        if options.page_size > 1 and not trace.tokens:
-            raise Fault("argument --page-size: no request has tokens to cut into pages: leave it out")
-        found = compare(trace, policies, sorted(options.capacity or ladder(len(trace.parent))), options.in_flight)
-        writers: dict[str, Callable[[], str]] = {
-            "json": lambda: json_text(as_json(found, options)),
-            "csv": lambda: as_csv(found),
-            "svg": lambda: as_svg(found),
-        }
-        why = ""
-        if options.explain:
-            explained, between = explanation.explanations(found, policies), explanation.gaps(trace)
-            told = {**as_json(found, options), "explained": explanation.as_json(explained, between)}
-            writers["json"] = lambda: json_text(told)
-            writers["svg"] = lambda: explanation.as_svg(explained, between)
-            why = explanation.as_text(explained, between)
+        if options.merge:
+            result = merge(options.traces)
+            writers, more = told(result), ""
+        else:
+            writers, more = told_of_traces(options, policies)
         texts = {output: writers[kind]() for kind, output in outputs.items()}
+        page = "" if STDOUT in texts else writers["text"]() + more
     finally:
         Progress().end()
-    page = texts.pop(STDOUT, None)
+    file = texts.pop(STDOUT, None)
     write_all(texts)
-    return Outcome(as_text(found) + why) if page is None else Outcome(page, encoding="utf-8")
+    return Outcome(page) if file is None else Outcome(file, encoding="utf-8")
+
+
+Writers = dict[str, Callable[[], str]]
+
+
+def told(result: Result) -> Writers:
+    """Return what makes the texts of a result, by kind."""
+    return {
+        "text": lambda: as_text(result.found, result.told),
+        "json": lambda: json_text(as_json(*result)),
+        "csv": lambda: as_csv(result.found),
+    }
+
+
+def told_of_traces(options: argparse.Namespace, policies: dict[str, Score]) -> tuple[Writers, str]:
+    """Return what makes the texts of what was found on the traces, and what the page tells beyond it."""
+    trace = read(options)
+    recompute, follow = options.last_block == "recomputed", options.outputs == "follow"
+    workload = workload_of(trace, options.in_flight, options.warm_up, recompute, follow)
+    curves = curves_of(workload)
+    compared = compare(workload, curves, policies, capacities(options, trace), options.target, options.jobs)
+    found = Result(compared, about(trace, options.warm_up, follow), parameters_of(options, compared))
+    writers = told(found)
+    writers["svg"] = lambda: as_svg(found.found, curves)
+    more = ""
+    if options.explain:
+        explained = explanation.explanations(workload, curves, found.found, policies)
+        between = explanation.gaps(workload)
+        everything = {**as_json(*found), "explained": explanation.as_json(explained, between)}
+        writers["json"] = lambda: json_text(everything)
+        writers["svg"] = lambda: explanation.as_svg(explained, between)
+        more = explanation.as_text(explained, between)
+    return writers, more
+
+
+def read(options: argparse.Namespace) -> Trace:
+    """Return the trace that the options name.  Raises Fault as `read_traces` does, and for pages of no tokens."""
+    trace = read_traces(
+        options.traces,
+        options.page_size,
+        options.skip_bad_lines,
+        _bytes_counter(),
+        options.tokens_per_block,
+        options.partial_blocks == "keep",
+        options.namespace,
+    )
+    if options.page_size > 1 and not trace.paged:
+        raise Fault("argument --page-size: no request has tokens to cut into pages: leave it out")
+    return trace
+
+
+def parameters_of(options: argparse.Namespace, found: Comparison) -> dict[str, Any]:
+    """Return the parameters as the results hold them."""
+    return {
+        "traces": list(map(printable, options.traces)),
+        "policies": list(map(printable, found.policies)),
+        "configuration": options.radix_eviction_policy_config or {},
+        "capacities": [row.capacity for row in found.rows],
+        "in_flight": "logged" if options.in_flight == LOGGED else options.in_flight,
+        "page_size": options.page_size,
+        "tokens_per_block": options.tokens_per_block,
+        "partial_blocks": options.partial_blocks,
+        "last_block": options.last_block,
+        "outputs": options.outputs,
+        "namespaces": list(map(printable, options.namespace)),
+        "skip_bad_lines": options.skip_bad_lines,
+    }
 
 
 def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> Outcome:
@@ -99,10 +147,9 @@ def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> Outco
     policies = chosen_policies(names, config) if names else {}
     outputs = chosen_outputs(options)
     try:
-        trace = read_traces(options.traces, options.page_size, options.skip_bad_lines, _bytes_counter())
-        capacities = sorted(options.capacity or ladder(len(trace.parent)))
+        trace = read(options)
         setting = engine_texts.setting(options)
-        found = compare_engines(trace, policies, tail_optimized, engines, capacities, setting)
+        found = compare_engines(trace, policies, tail_optimized, engines, capacities(options, trace), setting)
         json = json_text(engine_texts.as_json(found, options))
     finally:
         Progress().end()
@@ -110,6 +157,15 @@ def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> Outco
         return Outcome(json, encoding="utf-8")
     write_all({output: json for output in outputs.values()})
     return Outcome(engine_texts.as_text(found))
+
+
+def capacities(options: argparse.Namespace, trace: Trace) -> list[int]:
+    """Return the capacities in blocks, in increasing order.  Raises Fault for one that is not known or given twice."""
+    if not options.capacity:
+        return ladder(len(trace.parent))
+    blocks = [size.blocks(trace.block_tokens, options.bytes_per_token) for size in options.capacity]
+    _check_distinct("--capacity", blocks)
+    return sorted(blocks)
 
 
 # -- options -------------------------------------------------------------------------------------------------------
@@ -122,20 +178,33 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         description="Replay traces: the hit rate of each policy at each capacity, and of the exact optimum.",
         epilog=EPILOG,
     )
-    parser.add_argument("traces", nargs="+", metavar="TRACE", help="JSON lines, plain or gzip; - is standard input")
+    parser.add_argument(
+        "traces", nargs="+", metavar="TRACE",
+        help="JSON lines, one JSON array, or a log of SGLang or vLLM, plain or gzip; - is standard input",
+    )  # fmt: skip
     add_policy_options(parser, described(), several=True)
     parser.add_argument(
-        "--capacity", type=capacity, action="append", metavar="K", help="blocks, such as 500, 2.5k or 1M; repeatable"
-    )
-    parser.add_argument(
-        "--in-flight", type=whole_number(0), default=0, action=Once, metavar="N",
-        help="lock the paths of the N requests before each request too (0)",
+        "--capacity", type=capacity, action="append", metavar="K",
+        help="blocks, such as 500, 2.5k or 1M, tokens, such as 1.5Mtok, or memory, such as 40GB; repeatable",
     )  # fmt: skip
     parser.add_argument(
-        "--page-size", type=whole_number(1), default=1, action=Once, metavar="N", help="tokens in a block (1)"
+        "--bytes-per-token", type=whole_number(1), action=Once, metavar="N", help="for a capacity that is memory"
     )
+    parser.add_argument(
+        "--target", type=share, action="append", default=[], metavar="SHARE",
+        help="find the smallest capacities that hit a share of the blocks, such as 30%%; repeatable",
+    )  # fmt: skip
+    add_reading_options(parser)
+    add_counting_options(parser)
     engine_texts.add_engine_options(parser)
-    parser.add_argument("--skip-bad-lines", action="store_true", help="count bad lines instead of ending at the first")
+    parser.add_argument(
+        "--jobs", type=whole_number(1), default=default_jobs(), action=Once, metavar="N",
+        help="processes for policies and capacities (the processors)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only", type=cell, action=Once, metavar="POLICY@K", help="replay one policy at one capacity, for a job array"
+    )
+    parser.add_argument("--merge", action="store_true", help="the files are what --json wrote: join them")
     parser.add_argument(
         "--explain", action="store_true", help="tell which misses the optimum avoids, also in the JSON and as the chart"
     )
@@ -143,21 +212,24 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.add_argument(f"--{kind}", action=Once, metavar="FILE", help=f"write {what}")
     plain = "--" in arguments  # which intermixed parsing takes for a trace
     options = parser.parse_args(arguments) if plain else parser.parse_intermixed_args(arguments)
-    if options.radix_eviction_policy is None and options.radix_eviction_policy_config is not None:
-        raise Fault("--radix-eviction-policy-config goes with --radix-eviction-policy: give that too")
-    _check_distinct("--capacity", options.capacity or [])
+    _check_together(options)
     return options
 
 
-def capacity(text: str) -> int:
-    """Return the blocks in a text such as 500, 2.5k or 1M, for an option's `type`.  Raises ArgumentTypeError."""
-    match = CAPACITY.fullmatch(text)
-    blocks = Fraction(match[1]) * SIZES[match[2].lower()] if match else Fraction(0)
-    if blocks < 1 or blocks.denominator > 1:
-        raise argparse.ArgumentTypeError(
-            f"{quoted(text)} is not a whole number of at least 1 block: give one such as 500, 2.5k or 1M"
-        )
-    return int(blocks)
+def _check_together(options: argparse.Namespace) -> None:
+    """Raise Fault for options that do not go together, and put what --only stands for in its place."""
+    if options.only:
+        if options.radix_eviction_policy is not None or options.capacity:
+            raise Fault("--only names a policy and a capacity: leave out --radix-eviction-policy and --capacity")
+        options.radix_eviction_policy, options.capacity = [options.only[0]], [options.only[1]]
+    if options.radix_eviction_policy is None and options.radix_eviction_policy_config is not None:
+        raise Fault("--radix-eviction-policy-config goes with --radix-eviction-policy: give that too")
+    if options.merge and (options.capacity or options.radix_eviction_policy is not None or options.target):
+        raise Fault("--merge joins what was found: leave out policies, capacities and targets")
+    if options.merge and options.svg is not None:
+        raise Fault("--merge draws no chart, which needs the trace: leave out --svg")
+    for flag in ("capacity", "target"):
+        _check_distinct(f"--{flag}", getattr(options, flag) or [])
 
 
 def chosen_policies(names: Sequence[str], config: dict[str, Any]) -> dict[str, Score]:

@@ -10,7 +10,8 @@ from src.engines.sglang import NodeScore, tlru
 from src.page.commandline import Once, table
 from src.page.guard import Fault, printable
 from src.traces.engines import ENGINES, TLRU, AtCapacity, Engines, Priced, Setting, Total
-from src.traces.texts import counted
+from src.traces.words import counted
+from src.traces.workload import LOGGED
 
 TLRU_KEYS = {"threshold", "next_prompt_estimate"}
 TOLD = {
@@ -56,6 +57,11 @@ def engines_chosen(options: argparse.Namespace) -> list[str]:
     for kind in ("csv", "svg"):
         if getattr(options, kind) is not None:
             raise Fault(f"argument --{kind}: it does not tell of engines: use --json, or leave --engine out")
+    for flag, alone in (("target", []), ("warm_up", 0), ("last_block", "hit"), ("merge", False), ("explain", False)):
+        if getattr(options, flag) != alone:
+            raise Fault(f"argument --{flag.replace('_', '-')}: it is for the model alone: leave --engine out")
+    if options.in_flight == LOGGED:
+        raise Fault("argument --in-flight: logged is for the model alone: give a number, or leave --engine out")
     return chosen
 
 
@@ -208,6 +214,9 @@ def as_json(found: Engines, options: argparse.Namespace) -> dict[str, Any]:
             "hit_count": found.setting.hit_count,
             "release": options.release,
             "page_size": options.page_size,
+            "tokens_per_block": options.tokens_per_block,
+            "partial_blocks": options.partial_blocks,
+            "namespaces": list(map(printable, options.namespace)),
             "skip_bad_lines": options.skip_bad_lines,
         },
         "measured": {

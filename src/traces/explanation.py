@@ -17,10 +17,10 @@ from src.page.chart import Series, chart
 from src.page.commandline import Progress, table
 from src.page.guard import printable
 from src.policies.facts import Score
-from src.traces.comparison import Comparison
-from src.traces.reading import Trace
-from src.traces.replay import serve
-from src.traces.texts import counted, percent
+from src.traces.comparison import Comparison, Curves
+from src.traces.in_flight import REQUEST
+from src.traces.words import counted, percent
+from src.traces.workload import Workload, serve_events
 
 Histogram = dict[int, int]
 """From the least number of a class, a power of two or 0, to how many numbers there are up to the next class."""
@@ -48,43 +48,49 @@ class Explanation(NamedTuple):
         return self.by_seen.get(1, 0)
 
 
-def explain(
-    trace: Trace, policy: str, score: Score, capacity: int, optimum: Iterable[int], in_flight: int = 0
-) -> Explanation:
-    """Return what a policy lost against the optimum, whose hits are given request by request.
+def explain(workload: Workload, policy: str, score: Score, capacity: int, optimum: Iterable[int]) -> Explanation:
+    """Return what a policy lost against the optimum, whose hits are given event by event.
 
-    Raises ValueError as `serve` does.  Cost: that of a replay.
+    Raises ValueError as `serve_events` does.  Cost: that of a replay.
     """
+    trace = workload.events
     seen, latest, evicted = ([0] * len(trace.parent) for _ in range(3))
     ages: list[int] = []
     times: list[int] = []
     depths: list[int] = []
     gained = 0
-    every = zip(trace.requests, serve(trace, capacity, score, in_flight), optimum)
-    for now, (path, served, best) in enumerate(every, start=1):
+    every = zip(trace.requests, serve_events(workload, capacity, score), workload.countable, optimum)
+    for now, (path, served, most, best) in enumerate(every, start=1):
         for block in path[served.hits : best]:
             ages.append(evicted[block] - latest[block])
             times.append(seen[block])
             depths.append(trace.depth[block])
-        gained += max(served.hits - best, 0)
+        gained += max(min(served.hits, most) - best, 0)
+        request = is_request(workload, now - 1)
         for block in path:
-            seen[block] += 1
+            seen[block] += request
             latest[block] = now
         for block in (*served.victims, *path[len(path) - served.uncached :]):
             evicted[block] = now
     return Explanation(policy, capacity, len(ages), gained, histogram(ages), histogram(times), histogram(depths))
 
 
-def gaps(trace: Trace) -> Histogram:
-    """Return how many requests lie between two for the same block, 1 being the next one.  Cost: O(blocks)."""
-    latest = [0] * len(trace.parent)
+def gaps(workload: Workload) -> Histogram:
+    """Return how many events lie between two requests for the same block, 1 being the next one.  Cost: O(blocks)."""
+    latest = [0] * len(workload.events.parent)
     found = []
-    for now, path in enumerate(trace.requests, start=1):
-        for block in path:
-            if latest[block]:
-                found.append(now - latest[block])
-            latest[block] = now
+    for now, path in enumerate(workload.events.requests, start=1):
+        if is_request(workload, now - 1):
+            for block in path:
+                if latest[block]:
+                    found.append(now - latest[block])
+                latest[block] = now
     return histogram(found)
+
+
+def is_request(workload: Workload, event: int) -> bool:
+    """Return whether an event, by its number from 0 on, is a request and not the finishing of one."""
+    return not workload.arrivals or workload.arrivals[event] == REQUEST
 
 
 def histogram(numbers: Iterable[int]) -> Histogram:
@@ -95,15 +101,17 @@ def histogram(numbers: Iterable[int]) -> Histogram:
     return {1 << size >> 1: classes[size] for size in range(min(classes), max(classes) + 1)}
 
 
-def explanations(found: Comparison, policies: dict[str, Score]) -> list[Explanation]:
+def explanations(
+    workload: Workload, curves: Curves, found: Comparison, policies: dict[str, Score]
+) -> list[Explanation]:
     """Return an explanation for each policy and capacity of a comparison."""
     progress = Progress()
-    belady = found.optima[found.bound].belady
+    bound = found.totals.bound
+    belady = curves.optima[bound].belady
     pairs = [(row.capacity, name) for row in found.rows for name in policies]
     explained = []
     for capacity, name in pairs:
-        best = belady.served(capacity, found.bound)
-        explained.append(explain(found.trace, name, policies[name], capacity, best, found.in_flight))
+        explained.append(explain(workload, name, policies[name], capacity, belady.served(capacity, bound)))
         progress.count(len(explained), len(pairs), "explaining, policies and capacities")
     return explained
 

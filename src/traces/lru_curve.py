@@ -37,9 +37,21 @@ class Curve(NamedTuple):
         step = bisect.bisect_right(self.capacities, capacity)
         return self.totals[step - 1] if step else 0
 
+    def smallest_capacity(self, hits: int) -> int | None:
+        """Return the smallest capacity, from 1 on, with at least so many hits; None if there is none.
 
-def lru_curve(trace: Trace) -> Curve:
+        Cost: O(log capacities).
+        """
+        if hits <= 0:
+            return 1
+        step = bisect.bisect_left(self.totals, hits)
+        return self.capacities[step] if step < len(self.capacities) else None
+
+
+def lru_curve(trace: Trace, countable: Sequence[int] | None = None) -> Curve:
     """Return the hits of leaf-only LRU at every capacity, from a cold start.
+
+    With `countable` only so many blocks of each request, from the first on, can be hits.
 
     The blocks whose last access is still request t are an end of t's path: later requests took its beginning, as two
     paths share a beginning.  Those that lie on the path of a later request are for the same reason the shallowest
@@ -53,7 +65,8 @@ def lru_curve(trace: Trace) -> Curve:
     latest = _Fenwick(len(trace.requests))
     seen = 0
     growth = [0] * (len(trace.parent) + 2)  # at place p: by how much more blocks are found at p than at p - 1
-    for now, path in enumerate(trace.requests, start=1):
+    most = map(len, trace.requests) if countable is None else countable
+    for now, (path, possible) in enumerate(zip(trace.requests, most), start=1):
         accesses = [last_access[block] for block in path]
         start, known = 0, len(path) - accesses.count(0)
         while start < known:
@@ -62,8 +75,9 @@ def lru_curve(trace: Trace) -> Curve:
             while end < known and accesses[end] == access:
                 end += 1
             later = seen - latest.up_to(access)  # a group taken off since the request began has a later access
-            growth[later + 1] += 1
-            growth[later + 1 + end - start] -= 1
+            if start < possible:
+                growth[later + 1] += 1
+                growth[later + 1 + min(end, possible) - start] -= 1
             latest.add(access, start - end)
             start = end
         for block in path:

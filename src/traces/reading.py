@@ -1,54 +1,32 @@
 """Trace files in, requests out: the prompts that a serving system saw, as paths in one trie of blocks.
 
-A trace is JSON lines, one request a line, plain or gzip (told apart by content, not by name).  Keys of a line:
+A trace is JSON lines or one JSON array, one request each, or a log of a serving engine, plain or gzip.  What a record
+may hold is told in `src.traces.records`, what a log may in `src.traces.logs`.  Requests are served in the order of the
+lines and files, whatever their timestamps say (how often these go backwards within a file is counted); those of logs in
+the order in which they arrived.
 
-* `hash_ids`: a list of integers or strings, one id a block (the published traces of Mooncake and Qwen Bailian); or
-* `token_ids` or `input_ids`: a list of integers of 64 bits, from -2^63 to 2^64 - 1.  Each `page_size` consecutive
-  tokens are one block; a partial last page is not cached, as in SGLang.  A token page never equals a hash id;
-* `priority`: an integer, optional (null and absence are 0);
-* `timestamp`: a number, optional.  Requests are served in the order of the lines and files, whatever it says; only that
-  it is a number is checked, and how often it goes backwards within a file is counted.
-
-Other keys are ignored, blank lines skipped.  A block is identified by its path, which is its parent and its id: the
-same id under two parents is two blocks, and how many ids are like that is counted.  A request of zero blocks (an empty
-list, or fewer tokens than a page) is a request that hits and misses nothing.
+A block is identified by its namespace and its path, which is its parent and its id: the same id under two parents is
+two blocks, and how many ids are like that is counted.  A request of zero blocks (an empty list, or fewer tokens than a
+block) is a request that hits and misses nothing.
 """
 
 from __future__ import annotations
 
 import array
-import collections
-import contextlib
-import gzip
-import io
-import json
-import math
-import os
-import re
-import sys
-import zlib
+import itertools
+import operator
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, BinaryIO, Callable, NamedTuple, NoReturn, Optional
+from typing import Any, NamedTuple
 
-from src.page.commandline import shorten
-from src.page.guard import Fault, printable
-from src.radixcache import ROOT
+from src.page.guard import Fault
+from src.radixcache import ROOT, Path
+from src.traces import files
+from src.traces.files import OnProgress, shown_name
+from src.traces.logs import Log, Place, is_of_a_log
+from src.traces.records import NAMESPACE_KEYS, Form, Request, Turn, packed, request_of
+from src.traces.strict_json import LineError, decode
 
-ID_KEYS = ("hash_ids", "token_ids", "input_ids")
-MOST_DIGITS = 640  # the lowest limit that CPython can be set to, so what passes here converts on every Python
-MOST_NESTED = 100  # far above any request, far below what any Python can parse
-LONGEST_LINE = 1 << 26  # bytes, its end included: room for 8 million tokens, a bound for a file without line ends
-CHUNK = 1 << 16
-FOREIGN = {
-    b"\x28\xb5\x2f\xfd": "a zstd file: decompress it first",
-    b"\xfd7zXZ": "an xz file: decompress it first",
-    b"BZh": "a bzip2 file: decompress it first",
-    b"PK\x03\x04": "a zip file: unpack it first",
-    b"\xff\xfe": "UTF-16 or UTF-32 text: save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text: save it as UTF-8",
-}
-
-OnProgress = Optional[Callable[[int, int], None]]
+SORTED_AT_ONCE = 1_000_000  # ids
 
 
 class Trace(NamedTuple):
@@ -59,30 +37,51 @@ class Trace(NamedTuple):
     each request, first block first, and `priorities` its priority.  `shared_ids` is the number of ids that were seen
     under two or more parents, `backward_timestamps` the number of requests whose timestamp is below the one before it
     in its file, `bad_lines` the number of lines skipped and `first_bad_line` what was wrong with the first of them.
-    `tokens` is the number of requests that came as tokens, which pages are cut from.
+
+    `other_lines` counts the lines of logs that complete no request, `namespaces` the namespaces, and `partial_blocks`
+    the ids that were dropped as their tokens do not fill a block.  `block_tokens` is the size of a block in tokens, 0
+    if not told or not one; `tokens` are those of each prompt, None if not told of each.  `served` holds the path of
+    each request when it has finished, where any has grown, and `times` its arrival and finish in microseconds, where
+    all are told.  `paged` counts the requests that came as tokens.  `reported` is what servers said of their own cache:
+    the tokens found in it, and of how many.
     """
 
     parent: Sequence[int]
     depth: Sequence[int]
-    requests: Sequence[tuple[int, ...]]
+    requests: Sequence[Path]
     priorities: Sequence[int]
     shared_ids: int = 0
     backward_timestamps: int = 0
     bad_lines: int = 0
     first_bad_line: str = ""
-    tokens: int = 0
+    other_lines: int = 0
+    namespaces: int = 1
+    partial_blocks: int = 0
+    block_tokens: int = 0
+    tokens: Sequence[int] | None = None
+    served: Sequence[Path] = ()
+    times: Sequence[tuple[int, int]] = ()
+    paged: int = 0
+    reported: tuple[int, int] | None = None
 
 
 def read_traces(
-    names: Sequence[str], page_size: int = 1, skip_bad_lines: bool = False, progress: OnProgress = None
+    names: Sequence[str],
+    page_size: int = 1,
+    skip_bad_lines: bool = False,
+    progress: OnProgress = None,
+    tokens_per_block: int | None = None,
+    keep_partial: bool = False,
+    namespaces: Sequence[str] = (),
 ) -> Trace:
     """Return the trace in some files, read as one in the order given; the name `-` is standard input.
 
-    A bad line raises Fault, one line with file, line number, fault and remedy, or with `skip_bad_lines` is counted and
-    leaves no other mark.  Fault also tells of a file that cannot be read, of one without a request, of broken or
-    foreign compression or encoding, and of a trace without any block.  Raises ValueError for a page size below 1 and
-    for no names at all.  `progress` is called with the bytes read of a file and the bytes that it has; not for a
-    pipe, whose size is unknown.  Cost: O(bytes) time; memory O(requested blocks + longest line).
+    How records are understood is told in `Form`; `namespaces` are keys beside the known ones.  A bad line raises Fault,
+    one line with file, line number, fault and remedy, or with `skip_bad_lines` is counted and leaves no other mark.
+    Fault also tells of a file that cannot be read, of one without a request, of broken or foreign compression or
+    encoding, and of a trace without any block.  Raises ValueError for a page size below 1 and for no names at all.
+    `progress` is called with the bytes read of a file and the bytes that it has; not for a pipe, whose size is unknown.
+    Cost: O(bytes) time; memory O(requested blocks + longest line), and for logs O(tokens).
     """
     if page_size < 1:
         raise ValueError(f"a page of {page_size} tokens cannot be cached: give at least 1")
@@ -90,26 +89,21 @@ def read_traces(
         raise ValueError("there is no trace to read: name at least one file")
     if list(names).count("-") > 1:
         raise Fault("<stdin>: given twice, but it can be read only once: give - once")
-    blocks = _Blocks()
-    requests: list[tuple[int, ...]] = []
-    priorities: list[int] = []
-    bad: list[str] = []
-    backward = tokens = 0
-    for name in names:
-        latest: float | None = None
-        read = _requests(name, page_size, bad if skip_bad_lines else None, progress)
-        for ids, priority, timestamp, tokenized in read:
-            requests.append(blocks.path(ids))
-            priorities.append(priority)
-            tokens += tokenized
-            if timestamp is not None:
-                backward += latest is not None and timestamp < latest
-                latest = timestamp
-    if not blocks.parent:
-        shown = _shown_name(names[0])
-        raise Fault(f"{shown}: no request fills a block: give longer requests or a smaller page size")
-    odd = (blocks.shared_ids(), backward, len(bad), bad[0] if bad else "")
-    return Trace(blocks.parent, blocks.depth, requests, priorities, *odd, tokens)
+    form = Form(page_size, tokens_per_block, keep_partial, frozenset((*NAMESPACE_KEYS, *namespaces)))
+    reader = _Reader(form, skip_bad_lines)
+    made = _Maker()
+    for number, name in enumerate(names):
+        for request in reader.requests(number, name, progress):
+            made.add(request)
+        made.end_of_file()
+    for _, request in sorted(reader.log.requests, key=lambda placed: placed.place):
+        made.add(request)
+    if not made.blocks.parent:
+        raise Fault(f"{shown_name(names[0])}: no request fills a block: give longer requests or a smaller page size")
+    bad = reader.bad
+    return made.trace()._replace(
+        bad_lines=len(bad), first_bad_line=bad[0] if bad else "", other_lines=reader.log.skipped
+    )
 
 
 def trace_of(paths: Iterable[Sequence[Hashable]], priorities: Sequence[int] | None = None) -> Trace:
@@ -117,299 +111,236 @@ def trace_of(paths: Iterable[Sequence[Hashable]], priorities: Sequence[int] | No
 
     Raises ValueError if there are not as many priorities as requests.  Cost: O(requested blocks).
     """
-    blocks = _Blocks()
-    requests = [blocks.path(ids) for ids in paths]
-    given = [0] * len(requests) if priorities is None else list(priorities)
-    if len(given) != len(requests):
-        raise ValueError(f"{len(given)} priorities for {len(requests)} requests: give one for each")
-    return Trace(blocks.parent, blocks.depth, requests, given, blocks.shared_ids())
+    made, form = _Maker(), Form()
+    for ids in paths:
+        made.add(Request(packed(ids, form)))
+    if priorities is not None:
+        if len(priorities) != len(made.requests):
+            raise ValueError(f"{len(priorities)} priorities for {len(made.requests)} requests: give one for each")
+        made.priorities = list(priorities)
+    return made.trace()
+
+
+# -- requests ------------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """The requests of files, one file after the other; those of logs are kept in `log` until all are read."""
+
+    def __init__(self, form: Form, skip_bad_lines: bool) -> None:
+        self.form, self.skip_bad_lines = form, skip_bad_lines
+        self.log = Log(form)
+        self.bad: list[str] = []
+
+    def requests(self, file: int, name: str, progress: OnProgress) -> Iterator[Request]:
+        """Yield the requests of one file that need not wait.  What is wrong with a line is kept in `bad`, or raised."""
+        shown = shown_name(name)
+        good, first_bad, before = 0, "", len(self.log.requests)
+        longest = files.LONGEST_LINE
+        for text, number, element in files.lines_of(name, progress):
+            try:
+                if len(text) > longest:
+                    raise LineError(f"is longer than {longest} bytes: give one request a line")
+                request = self._request(text, (file, number))
+            except LineError as error:
+                fault = f"{shown}:{files.where(number, element)}: {error}"
+                if not self.skip_bad_lines:
+                    raise Fault(f"{fault}, or use --skip-bad-lines") from None
+                self.bad.append(fault)
+                first_bad = first_bad or f" (first bad line: {fault})"
+            else:
+                if request is not None:
+                    good += 1
+                    yield request
+        if not good and len(self.log.requests) == before:
+            raise Fault(f'{shown}: holds no request{first_bad}: give JSON lines such as {{"hash_ids": [1, 2]}}')
+
+    def _request(self, text: bytes, place: Place) -> Request | None:
+        """Return the request in a line; None if it has none, or one that waits in the log for those before it."""
+        if text[:1] != b"{" and self.log.read(text, place):
+            return None
+        record = decode(text)
+        if is_of_a_log(record):
+            self.log.read_record(record, place)
+            return None
+        request = request_of(record, self.form)
+        if self.log.requests:
+            self.log.add(place, request)
+            return None
+        return request
+
+
+class _Maker:
+    """A trace in the making: requests go in one by one, in the order in which they are served."""
+
+    def __init__(self) -> None:
+        self.blocks = _Blocks()
+        self.requests: list[Path] = []
+        self.priorities: list[int] = []
+        self.served: list[Path] = []
+        self.tokens = array.array("q")
+        self.times: list[tuple[int, int]] = []
+        self.turns: dict[Hashable, tuple[int, int]] = {}  # of chats: the request, and its blocks when it has finished
+        self.grown: dict[int, Path] = {}
+        self.sizes: set[int] = set()
+        self.namespaces: set[Hashable] = set()
+        self.backward = self.partial = self.cached = self.prompts = self.paged = 0
+        self.latest: float | None = None
+
+    def add(self, request: Request) -> None:
+        """Add a request.  Cost: O(blocks)."""
+        ids, page, priority, timestamp, namespace, size, tokens, partial, served, cached, arrival, finish, turn = (
+            request
+        )
+        path = self.blocks.path(ids, page, namespace)
+        self.requests.append(path)
+        self.priorities.append(priority)
+        self.namespaces.add(namespace)
+        self.sizes.add(size)
+        if tokens is not None:
+            self.tokens.append(tokens)
+        if served is not None or self.served:
+            self.served += self.requests[len(self.served) : -1]
+            self.served.append(path if served is None else self.blocks.path(served, page, namespace))
+        if turn is not None:
+            self._follow(turn, path)
+        if timestamp is not None:
+            self.backward += self.latest is not None and timestamp < self.latest
+            self.latest = timestamp
+        self.partial += partial
+        self.paged += page > 0
+        if cached is not None:
+            self.cached += cached
+            self.prompts += tokens or 0
+        if arrival is not None and finish is not None:
+            self.times.append((arrival, finish))
+
+    def _follow(self, turn: Turn, path: Path) -> None:
+        """Let the path of the turn before grow by what this one has further, as far as that one's output goes."""
+        at, blocks = (0, 0) if turn.before is None else self.turns.pop(turn.before, (0, 0))
+        before = self.requests[at]
+        if len(before) < blocks and path[: len(before)] == before:
+            self.grown[at] = path[:blocks]
+        self.turns[turn.name] = (len(self.requests) - 1, turn.blocks)
+
+    def end_of_file(self) -> None:
+        """Forget the timestamp of the last request: the next file has its own clock."""
+        self.latest = None
+
+    def trace(self) -> Trace:
+        """Return the trace of what was added.  Cost: O(blocks · log) for `shared_ids`, else O(1)."""
+        every = len(self.requests)
+        served = self.served or (self.requests[:] if self.grown else [])
+        for at, path in self.grown.items():
+            served[at] = path
+        return Trace(
+            self.blocks.parent,
+            self.blocks.depth,
+            self.requests,
+            self.priorities,
+            self.blocks.shared_ids(),
+            self.backward,
+            namespaces=max(len(self.namespaces), 1),
+            partial_blocks=self.partial,
+            block_tokens=self.sizes.pop() if len(self.sizes) == 1 else 0,
+            tokens=self.tokens if len(self.tokens) == every and every else None,
+            served=served,
+            times=self.times if len(self.times) == every else [],
+            paged=self.paged,
+            reported=(self.cached, self.prompts) if self.prompts else None,
+        )
+
+
+# -- the trie ------------------------------------------------------------------------------------------------------
 
 
 class _Blocks:
     """The trie of the blocks seen so far.
 
-    The new blocks of a request are the end of its path and get consecutive numbers.  So a block's first child is
-    mostly the next number, and only where such an end begins is a table of parent and id needed: at most one entry a
-    request, however many blocks there are.
+    The new blocks of a request are the end of its path and get consecutive numbers: a run.  A path is a row of runs,
+    each perhaps left before its end, and only where a run begins is a table of parent and id needed.  So a path is
+    found by one look-up and one comparison of packed ids for each of its runs, however many blocks these have.
     """
 
     def __init__(self) -> None:
         self.parent: list[int] = []
         self.depth: list[int] = []
-        self._id: list[Hashable] = []
-        self._branches: dict[tuple[int, Hashable], int] = {}
+        self._depths: list[int] = []  # 1, 2, 3, ...: all depths share these objects
+        self._runs: dict[tuple[Hashable, bytes], tuple[int, bytes]] = {}  # by parent and id: first block, packed ids
+        self._new: dict[int, list[bytes]] = {}  # the packed ids of all runs, by page size
 
-    def path(self, ids: Sequence[Hashable]) -> tuple[int, ...]:
-        """Return the blocks of a path, first block first, adding those that are new.  Cost: O(length)."""
-        parent, known_id, branches = self.parent, self._id, self._branches
-        blocks = len(parent)
-        path = []
-        block = ROOT
-        for identity in ids:
-            child = block + 1
-            if child == blocks or parent[child] != block or known_id[child] != identity:
-                child = branches.get((block, identity), ROOT)
-                if child == ROOT:
-                    break
-            path.append(child)
-            block = child
-        known = len(path)
-        if known < len(ids):  # below a new block all are new
-            new = list(range(blocks, blocks + len(ids) - known))
-            branches[block, ids[known]] = blocks
-            parent.append(block)
-            parent.extend(new[:-1])
-            known_id.extend(ids[known:])
-            self.depth.extend(range(known + 1, len(ids) + 1))
+    def path(self, ids: bytes, page_size: int = 0, namespace: Hashable = None) -> Path:
+        """Return the blocks of a path, first block first, adding those that are new.
+
+        The ids are packed: those of hashes, for a page size of 0, in 8 bytes each, else those of a page in 8 bytes a
+        token.  Cost: O(bytes) to compare and to copy, and O(runs) look-ups.
+        """
+        runs = self._runs
+        width = 8 * (page_size or 1)
+        at, size = 0, len(ids)
+        path: list[int] = []
+        above: Hashable = (page_size, namespace)
+        while at < size:
+            run = runs.get((above, ids[at : at + width]))
+            if run is None:
+                break
+            start, known = run
+            same = len(known) if ids.startswith(known, at) else _common(known, ids, at, width)
+            at += same
+            above = start + same // width - 1
+            path += self.parent[start + 1 : above + 1]  # in a run each block is the next one's parent: no new objects
+            path.append(above)
+        if at < size:  # below a new block all are new
+            start, depth, rest = len(self.parent), len(path), ids[at:]
+            new = list(range(start, start + len(rest) // width))
+            runs[above, rest[:width]] = (start, rest)
+            self._new.setdefault(page_size, []).append(rest)
+            self.parent.append(path[-1] if path else ROOT)
+            self.parent += new[:-1]
             path += new
+            if len(path) > len(self._depths):
+                self._depths = list(range(1, 2 * len(path) + 1))
+            self.depth += self._depths[depth : len(path)]
         return tuple(path)
 
     def shared_ids(self) -> int:
-        """Return how many ids were seen under two or more parents.  Cost: O(blocks)."""
-        times = collections.Counter(self._id)  # a parent has one child of an id, so blocks of an id are parents of it
-        return sum(count > 1 for count in times.values())
+        """Return how many ids were seen under two or more parents, those of different namespaces among them.
 
-
-# -- files ---------------------------------------------------------------------------------------------------------
-
-
-def _requests(name: str, page_size: int, bad: list[str] | None, progress: OnProgress) -> Iterator[_Request]:
-    """Yield the requests of one file.  What is wrong with a line is put in `bad`, or raised if that is None."""
-    shown = _shown_name(name)
-    good = 0
-    first_bad = ""
-    with _file_faults(shown), _opened(name) as file:
-        for number, line in enumerate(_lines(file, shown, progress), start=1):
-            if line.isspace():
-                continue
-            try:
-                request = _parse(line, page_size)
-            except _LineError as error:
-                fault = f"{shown}:{number}: {error}"
-                if bad is None:
-                    raise Fault(f"{fault}, or use --skip-bad-lines") from None
-                bad.append(fault)
-                first_bad = first_bad or f" (first bad line: {fault})"
+        Cost: O(blocks · log blocks).
+        """
+        shared = 0
+        for page_size, runs in self._new.items():
+            joined, width = b"".join(runs), 8 * page_size
+            if page_size <= 1:
+                shared += _repeated(array.array("q", joined))
             else:
-                good += 1
-                yield request
-    if not good:
-        raise Fault(f'{shown}: holds no request{first_bad}: give JSON lines such as {{"hash_ids": [1, 2]}}')
+                shared += _repeated([joined[at : at + width] for at in range(0, len(joined), width)])
+        return shared
 
 
-def _shown_name(name: str) -> str:
-    """Return a file's name as messages show it: on one line, and of a very long one the end."""
-    plain = printable(name)
-    return "<stdin>" if name == "-" else plain if len(plain) <= 200 else "…" + plain[-199:]
+def _common(known: bytes, ids: bytes, at: int, width: int) -> int:
+    """Return how many bytes of whole ids `known` and `ids`, from `at` on, begin with alike.  The first id is alike.
 
-
-@contextlib.contextmanager
-def _file_faults(shown: str) -> Iterator[None]:
-    """Turn what goes wrong with a file as a whole into a Fault."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise Fault(f"{shown}: there is no such file: check the name") from None
-    except IsADirectoryError:
-        raise Fault(f"{shown}: is a directory: name a trace file") from None
-    except PermissionError:
-        raise Fault(f"{shown}: no permission to read it: change its mode or name another file") from None
-    except EOFError:
-        raise Fault(f"{shown}: the gzip data ends too early: fetch the file again") from None
-    except (gzip.BadGzipFile, zlib.error):
-        raise Fault(f"{shown}: the gzip data is broken: fetch the file again") from None
-    except OSError as error:
-        raise Fault(f"{shown}: cannot be read ({error.strerror or error}): name another file") from None
-
-
-def _opened(name: str) -> contextlib.AbstractContextManager[BinaryIO]:
-    """Return the file of that name, to be closed after use, or standard input, to be left open."""
-    if name != "-":
-        try:
-            return open(name, "rb")
-        except ValueError:  # a name with a NUL character, or one that the file system's encoding does not have
-            raise FileNotFoundError from None
-    if sys.stdin is None:
-        raise OSError("it is closed")
-    return contextlib.nullcontext(sys.stdin.buffer)
-
-
-class _Source(io.RawIOBase):
-    """A binary file whose first bytes were looked at: they are given once more, which a pipe cannot do by itself."""
-
-    def __init__(self, file: BinaryIO, report: Callable[[int], None]) -> None:
-        self._file, self._report = file, report
-        self._done = 0
-        self.head = self._left = self._read(8)
-
-    def _read(self, count: int) -> bytes:
-        chunk: bytes | None = self._file.read(count)
-        if chunk is None:
-            raise OSError("it does not wait for data")
-        return chunk
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer, report how many bytes were given so far, and return how many were put in."""
-        chunk = self._left[: len(buffer)] or self._read(len(buffer))
-        self._left = self._left[len(chunk) :]
-        buffer[: len(chunk)] = chunk
-        self._done += len(chunk)
-        self._report(self._done)
-        return len(chunk)
-
-
-def _lines(file: BinaryIO, shown: str, progress: OnProgress) -> Iterator[bytes]:
-    """Yield the lines of a plain or gzip file, with their ends and without a byte order mark.
-
-    Of an overlong line only a part is yielded, itself overlong.  Raises Fault for a foreign kind of file.
+    Cost: O(bytes), by halving.
     """
-    size = 0
-    with contextlib.suppress(OSError):
-        size = os.fstat(file.fileno()).st_size
-    source = _Source(file, lambda done: progress(done, size) if progress and size else None)
-    for magic, what in FOREIGN.items():
-        if source.head.startswith(magic):
-            raise Fault(f"{shown}: is {what}")
-    stream = io.BufferedReader(source, CHUNK)
-    if source.head.startswith(b"\x1f\x8b"):
-        stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), CHUNK)  # type: ignore[arg-type]
-    line = stream.readline(LONGEST_LINE + 1)
-    if line.startswith(b"\xef\xbb\xbf"):
-        line = line[3:]
-    while line:
-        yield line
-        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            line = stream.readline(LONGEST_LINE + 1)
-        line = stream.readline(LONGEST_LINE + 1)
+    same, most = 1, min(len(known), len(ids) - at) // width
+    if known[width : 2 * width] != ids[at + width : at + 2 * width]:  # mostly
+        return width
+    while same < most:
+        half = (same + most + 1) // 2
+        if known[same * width : half * width] == ids[at + same * width : at + half * width]:
+            same = half
+        else:
+            most = half - 1
+    return same * width
 
 
-# -- lines ---------------------------------------------------------------------------------------------------------
-
-
-class _LineError(Exception):
-    """What is wrong with a line, and the remedy; without the file and the line number."""
-
-
-class _Request(NamedTuple):
-    """One line: the ids of its blocks, its priority, its timestamp if it has one, whether it came as tokens."""
-
-    ids: Sequence[Hashable]
-    priority: int
-    timestamp: float | None
-    tokenized: bool
-
-
-def _parse(line: bytes, page_size: int) -> _Request:
-    """Return the request in a line.  Raises _LineError for anything else.  Cost: O(bytes)."""
-    record = _decode(line)
-    if type(record) is not dict:
-        raise _LineError(f"is {_shown(record)}: give an object on each line")
-    keys = [key for key in ID_KEYS if key in record]
-    if len(keys) != 1:
-        given = " and ".join(keys) or f"none of the keys {', '.join(ID_KEYS)}"
-        raise _LineError(f"has {given}: give one of them")
-    key, ids = keys[0], record[keys[0]]
-    if type(ids) is not list:
-        raise _LineError(f"{key} is {_shown(ids)}: give a list")
-    if key == "hash_ids":
-        _check_elements(key, ids, {int, str}, "integers or strings")
-    else:
-        ids = _pages(key, ids, page_size)
-    priority = record.get("priority")
-    if priority is not None and type(priority) is not int:
-        raise _LineError(f"priority is {_shown(priority)}: give an integer")
-    timestamp = record.get("timestamp")
-    if not (timestamp is None or type(timestamp) is int or type(timestamp) is float and math.isfinite(timestamp)):
-        raise _LineError(f"timestamp is {_shown(timestamp)}: give a finite number")
-    return _Request(ids, priority or 0, timestamp, key != "hash_ids")
-
-
-def _check_elements(key: str, ids: list[Any], kinds: set[type], wanted: str) -> None:
-    """Raise _LineError unless each element is of one of the kinds; a bool is no int here."""
-    if not kinds.issuperset(map(type, ids)):
-        at = next(at for at, element in enumerate(ids) if type(element) not in kinds)
-        raise _LineError(f"{key}[{at}] is {_shown(ids[at])}: give {wanted}")
-
-
-def _pages(key: str, tokens: list[Any], page_size: int) -> list[Hashable]:
-    """Return the whole pages of some tokens, packed: 8 bytes a token, where a tuple of integers takes 36 or more.
-
-    A page with a token of 2^63 or more is a tuple: packed it could be mistaken for one with a negative token.
-    """
-    _check_elements(key, tokens, {int}, "integers")
-    width = 8 * page_size
-    try:
-        packed = array.array("q", tokens).tobytes()
-    except OverflowError:
-        at = next((at for at, token in enumerate(tokens) if not -1 << 63 <= token < 1 << 64), None)
-        if at is not None:
-            raise _LineError(f"{key}[{at}] is {_shown(tokens[at])}: give integers of at most 64 bits") from None
-        starts = range(0, len(tokens) - page_size + 1, page_size)
-        pages = (tuple(tokens[at : at + page_size]) for at in starts)
-        return [page if max(page) >= 1 << 63 else array.array("q", page).tobytes() for page in pages]
-    return [packed[at : at + width] for at in range(0, len(packed) - width + 1, width)]
-
-
-def _decode(line: bytes) -> Any:
-    """Return the JSON value in a line.  Raises _LineError if there is none, or one that is no strict JSON."""
-    if len(line) > LONGEST_LINE:
-        raise _LineError(f"is longer than {LONGEST_LINE} bytes: give one request a line")
-    if b"\0" in line:
-        raise _LineError("has a NUL byte, so it is binary or UTF-16: give JSON lines in UTF-8")
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _LineError(f"is not UTF-8 at byte {error.start + 1}: save the file as UTF-8") from None
-    if text.count("[") + text.count("{") > MOST_NESTED or _LONG_NUMBER.search(text):  # rare, and the check is slow
-        _check_bounds(text)
-    try:
-        return _DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        before, after = (repr(part)[1:-1] for part in (text[: error.pos][-20:], text[error.pos :][:20].rstrip()))
-        near = f"'{before[-25:]}{after[:30]}'"
-        raise _LineError(f"is not JSON at character {error.pos + 1}, near {near}: give one object a line") from None
-
-
-def _check_bounds(text: str) -> None:
-    """Raise _LineError for what some Pythons parse and others do not, or in quadratic time.  Cost: O(length)."""
-    depth = 0
-    for token in _BRACKET_STRING_OR_LONG_NUMBER.finditer(text):
-        if token[0][0].isdigit():
-            raise _LineError(f"has a number of {len(token[0])} digits: give at most {MOST_DIGITS}")
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
-        if depth > MOST_NESTED:
-            raise _LineError(f"is nested more than {MOST_NESTED} deep: give flat objects")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; of a key given twice JSON does not say which value holds."""
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        twice = next(key for key, times in collections.Counter(key for key, _ in pairs).items() if times > 1)
-        raise _LineError(f"has the key {_quoted(twice)} twice: give it once")
-    return record
-
-
-def _constant(text: str) -> NoReturn:
-    """Reject NaN, Infinity and -Infinity, which are no JSON."""
-    raise _LineError(f"has {text}, which is no JSON: give a number")
-
-
-_LONG_NUMBER = re.compile(f"[0-9]{{{MOST_DIGITS + 1},}}")
-_BRACKET_STRING_OR_LONG_NUMBER = re.compile(rf'[][{{}}]|"[^"\\]*(?:\\.[^"\\]*)*"?|{_LONG_NUMBER.pattern}')
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
-
-
-def _shown(value: Any) -> str:
-    """Return a JSON value as a message shows it, in at most 60 characters."""
-    if isinstance(value, (list, dict)):
-        return "a list" if isinstance(value, list) else "an object"
-    return _quoted(value) if isinstance(value, str) else shorten(json.dumps(value))
-
-
-def _quoted(text: str) -> str:
-    """Return some text in quotes, printable, on one line, in at most 60 characters."""
-    return shorten(repr(text[:60]))
+def _repeated(ids: Sequence[Hashable]) -> int:
+    """Return how many ids are there twice or more.  Cost: O(ids · log ids), some at a time: so few are held twice."""
+    parts = len(ids) // SORTED_AT_ONCE + 1
+    repeated = 0
+    for part in range(parts):
+        some: list[Any] = sorted(ids if parts == 1 else (one for one in ids if hash(one) % parts == part))
+        if any(map(operator.eq, some, itertools.islice(some, 1, None))):
+            repeated += len({one for one, other in zip(some, itertools.islice(some, 1, None)) if one == other})
+    return repeated

@@ -166,11 +166,14 @@ class _LeafQueue:
         self.flying: deque[int] = deque()  # the last held block of each of them, the oldest first
         self.queue: list[Queued] = []
 
-    def access(self, path: Path, priority: int) -> Served:
-        """Serve a request.  Raises PolicyError for what is no score and for scores that do not compare."""
+    def access(self, path: Path, priority: int, counted: bool = True) -> Served:
+        """Serve a request, or a further step of one, which is not `counted` as a hit or as seen once more.
+
+        Raises PolicyError for what is no score and for scores that do not compare.
+        """
         self.clock += 1
-        self._remember(path)
-        hits = self._bring_in(path, priority)
+        self._remember(path, counted)
+        hits = self._bring_in(path, priority, counted)
         tail = path[-1] if path else ROOT
         self.locks[tail] += 1
         try:
@@ -184,15 +187,16 @@ class _LeafQueue:
             incomparable(self.score, *self.score.latest, error)
         return Served(hits, len(path) - hits, victims, uncached=len(path) - kept)
 
-    def _remember(self, path: Path) -> None:
+    def _remember(self, path: Path, counted: bool) -> None:
         """Bring up to date what outlives evictions.  The blocks requested for the first time are the end of a path."""
         now, length, seen, latest, previous = self.clock, len(path), self.seen, self.latest, self.previous
         known = length
         while known and not seen[path[known - 1]]:
             known -= 1
         for block in path[:known]:
-            seen[block] += 1
-            previous[block] = latest[block]
+            if counted:
+                seen[block] += 1
+                previous[block] = latest[block]
             latest[block] = now
         if known == length:  # nothing new below, and no path longer than those before
             return
@@ -207,7 +211,7 @@ class _LeafQueue:
             reach[block] = length
             below[block] = length - at
 
-    def _bring_in(self, path: Path, priority: int) -> int:
+    def _bring_in(self, path: Path, priority: int, counted: bool) -> int:
         """Refresh the cached blocks of a path, add the others, and return how many were cached."""
         now, last_access = self.clock, self.last_access
         hits = 0
@@ -215,7 +219,7 @@ class _LeafQueue:
             if not last_access[block]:  # the cached set is ancestor-closed: all that follows is absent too
                 break
             last_access[block] = now
-            self.hits[block] += 1
+            self.hits[block] += counted
             if self.priority[block] < priority:
                 self.priority[block] = priority
             hits += 1

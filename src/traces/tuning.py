@@ -19,10 +19,11 @@ from src.page.writer import check_outputs, write_all
 from src.policies.facts import Facts, Score
 from src.policies.scores import make_policy, research_policies, sglang_policies
 from src.radixcache import Optimum
-from src.traces.comparison import policy_hits
+from src.traces.cells import Cell, default_jobs, run_cells
 from src.traces.lru_curve import lru_curve
 from src.traces.optimum import TraceOptimum
 from src.traces.reading import Trace, read_traces, trace_of
+from src.traces.workload import workload_of
 
 CHOSEN_AT = (1_000, 2_000, 5_000, 10_000)  # blocks
 JUDGED_AT = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
@@ -72,9 +73,12 @@ def halves(trace: Trace) -> tuple[Trace, Trace]:
 
 
 def hits_at(trace: Trace, scores: dict[str, Score], capacities: Sequence[int]) -> dict[str, list[int]]:
-    """Return the hits of each policy, LRU's too, and of both optima, at each capacity.  Costs as `replay` does."""
-    rows = policy_hits(trace, scores, capacities, 0, lru_curve(trace))
-    found = {name: [row[name] for row in rows] for name in dict.fromkeys(["lru", *scores])}
+    """Return the hits of each policy, LRU's too, and of both optima, at each capacity.  Costs as `run_cells` does."""
+    workload, curve = workload_of(trace), lru_curve(trace)
+    found = {"lru": [curve.hits(capacity) for capacity in capacities]}
+    cells = [Cell(name, score, capacity) for name, score in scores.items() if name != "lru" for capacity in capacities]
+    for cell, hits in zip(cells, run_cells(workload, cells, default_jobs())):
+        found.setdefault(cell.name, []).append(hits)
     belady = TraceOptimum(trace)
     for optimum in Optimum:
         found[f"optimum {optimum.value}"] = [belady.hits(capacity, optimum) for capacity in capacities]
@@ -135,11 +139,11 @@ def main(arguments: list[str]) -> Outcome:
     outputs = {} if options.json is None else {"--json": options.json}
     targets = check_outputs(outputs, [options.trace, *options.others])
     try:
-        whole = read_traces([options.trace])
+        whole = read_traces([options.trace], keep_partial=True)
         first, second = halves(whole)
         name = Path(options.trace).name
         traces = {f"second half of {name}": second}
-        traces.update({Path(other).name: read_traces([other]) for other in options.others})
+        traces.update({Path(other).name: read_traces([other], keep_partial=True) for other in options.others})
         tried = candidates(first, CHOSEN_AT)
         judged = [judge(one, trace, best_of_each(tried)) for one, trace in traces.items()]
         judged.append(judge(name, whole, tried[:1], looked_at=True))

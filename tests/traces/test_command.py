@@ -26,11 +26,12 @@ from src.page.guard import Fault
 from src.policies.facts import PolicyError
 from src.policies.scores import make_policy, research_policies, sglang_policies
 from src.radixcache import Optimum
-from src.traces.command import capacity, chosen_policies
+from src.traces.command import chosen_policies
 from src.traces.optimum import TraceOptimum
+from src.traces.options import capacity
 from src.traces.reading import Trace, read_traces
 from src.traces.replay import infinite, replay
-from src.traces.texts import counted, percent
+from src.traces.words import counted, percent
 from tests import helpers
 from tests.helpers import REPOSITORY, random_paths
 
@@ -110,11 +111,15 @@ class Numbers(Folder):
             with self.subTest(in_flight=in_flight):
                 arguments = [*self.ARGUMENTS, "--in-flight", str(in_flight)]
                 expected = self.expected(trace, in_flight)
+
+                def doubled(blocks: int, in_flight: int = in_flight) -> int:
+                    return replay(trace, 2 * blocks, in_flight=in_flight).hits
+
                 rows = [line.split() for line in self.out(*arguments).splitlines() if line.endswith("%")][1:]
                 self.assertEqual(
                     [[cell.replace(",", "") for cell in row] for row in rows],
                     [
-                        [str(blocks), *(percent(Fraction(each, total)) for each in hits.values())]
+                        [str(blocks), *(percent(Fraction(each, total)) for each in (*hits.values(), doubled(blocks)))]
                         for blocks, hits in expected.items()
                     ],
                 )
@@ -122,7 +127,7 @@ class Numbers(Folder):
                 self.assertEqual(
                     [tuple(row.values()) for row in rates],
                     [
-                        (str(blocks), name, str(each), str(total), f"{each / total:.6f}")
+                        (str(blocks), name, str(each), str(total), f"{each / total:.6f}", "")
                         for blocks, hits in expected.items()
                         for name, each in hits.items()
                     ],
@@ -187,12 +192,39 @@ class Numbers(Folder):
         measured = self.json("odd.jsonl", "--skip-bad-lines")["measured"]
         facts = ("requests", "blocks", "distinct_blocks", "shared_ids", "backward_timestamps", "bad_lines", "infinite")
         self.assertEqual([measured[key] for key in facts], [3, 5, 3, 1, 1, 2, {"hits": 2, "hit_rate": "2/5"}])
-        self.assertEqual(self.out("t.jsonl", "--capacity", "5").splitlines()[2:3], [self.infinite_line()])
+        self.assertEqual(self.out("t.jsonl", "--capacity", "5").splitlines()[3:4], [self.infinite_line()])
 
     def infinite_line(self) -> str:
-        """Return the third line for `t.jsonl`, which has ids under two parents and nothing else that is odd."""
+        """Return the fourth line for `t.jsonl`, which has empty requests and ids under two parents."""
         counts = infinite(read_traces(["t.jsonl"]))
         return f"infinite cache: {counts.hits} hits, {percent(counts.hit_rate)}"
+
+    def test_one_process_or_four(self) -> None:
+        for extra in ([], ["--in-flight", "3"]):
+            found = []
+            for jobs in ("1", "4"):
+                with mock.patch("src.traces.cells.SMALL", 0):
+                    arguments = ["t.jsonl", POLICY, "all", "--capacity=7", "--capacity=60", *extra, f"--jobs={jobs}"]
+                    text = self.out(*arguments, "--csv=o.csv", "--svg=o.svg", "--json=-")
+                found.append((text, self.folder()))
+            self.assertEqual(found[0], found[1])
+
+    def test_the_verdict_and_the_targets(self) -> None:
+        text = self.out("t.jsonl", "--capacity", "20", "--target", "20%", "--target", "99%")
+        measured = self.json("t.jsonl", "--capacity", "20", "--target", "20%", "--target", "99%")["measured"]
+        trace = read_traces(["t.jsonl"])
+        total = infinite(trace).blocks
+        smallest = measured["targets"]["20.00%"]["lru"]
+        self.assertLess(replay(trace, smallest - 1).hits * 5, total)
+        self.assertGreaterEqual(replay(trace, smallest).hits * 5, total)
+        for optimum in Optimum:
+            wanted = TraceOptimum(trace).smallest_capacity(-(-total // 5), optimum)
+            self.assertEqual(measured["targets"]["20.00%"][optimum.value], wanted)
+        self.assertEqual(set(measured["targets"]["99.00%"].values()), {None})
+        self.assertIn(f"20.00% of the blocks are hit by LRU with {counted(smallest, 'block')}, by the optimum", text)
+        self.assertIn("No capacity hits 99.00% of the blocks: a cache without a limit hits 49.24%.", text)
+        self.assertIn("\nAt 20 blocks it is the policy: of the 49.24% that can be hit at all, the size costs", text)
+        self.assertTrue(text.endswith("what the policy costs bounds what a better one could gain, no promise.\n"))
 
     def test_lru_is_compared_with_though_not_chosen(self) -> None:
         chosen = self.json("t.jsonl", "--radix-eviction-policy", "mru", "--capacity", "20")
@@ -208,6 +240,11 @@ class Numbers(Folder):
         self.write("a.jsonl", content[:half])
         self.write("b.jsonl", content[half:])
         self.write("-odd.jsonl", content)
+        records = [json.loads(line) for line in content.splitlines()]
+        self.write("array.json", json.dumps(records).encode())
+        self.write("indented.json.gz", gzip.compress(json.dumps(records, indent=2).encode()))
+        self.assertEqual(self.out("array.json", "--capacity", "20"), plain)
+        self.assertEqual(self.out("indented.json.gz", "--capacity", "20"), plain)
         self.assertEqual(self.out("t.gz", "--capacity", "20"), plain)
         self.assertEqual(self.out("-", "--capacity", "20", stdin=content), plain)
         self.assertEqual(self.out("-", "--capacity", "20", stdin=gzip.compress(content)), plain)
@@ -225,7 +262,7 @@ class Capacities(unittest.TestCase):
             ("1", 1), ("500", 500), ("007", 7), ("10k", 10_000), ("10K", 10_000), ("1M", 10**6), ("1m", 10**6),
             ("2.5k", 2500), ("0.001k", 1), ("1.0", 1), ("1.000001M", 1_000_001), ("9" * 18, 10**18 - 1),
         ):
-            self.assertEqual(capacity(text), blocks, text)
+            self.assertEqual(capacity(text), (blocks, "blocks", text))
         for text in (
             "", "0", "0k", "-1", "+1", "x", "k", "1.5", "1.0001k", "0.5", "1e3", "1_000", "1,000", "1 k", "10kk", "10G",
             "1.", ".5k", "2.5.5k", "²", "٣", "1\n", "9" * 19, "nan", "0x10", "\u212a", "1\u212a",
@@ -283,7 +320,7 @@ class Policies(Folder):
         at = self.json("t.jsonl", "--capacity", "20", *own)["measured"]["capacities"]["20"]["policies"]
         self.assertEqual(list(at), ["own.py:again", "lfu"])
         self.assertEqual(at["own.py:again"], at["lfu"])
-        self.assertIn(" own.py:again  ", self.out("t.jsonl", *own).splitlines()[4])
+        self.assertIn(" own.py:again  ", self.out("t.jsonl", *own).splitlines()[5])
 
     def test_a_policy_that_fails_midway_writes_nothing(self) -> None:
         self.write("own.py", b"def bad(block):\n    return 1 // (block.last_access - 30)\n")

@@ -18,6 +18,7 @@ from src.traces.explanation import Explanation, as_svg, as_text, explain, gaps, 
 from src.traces.optimum import TraceOptimum
 from src.traces.reading import trace_of
 from src.traces.replay import replay
+from src.traces.workload import workload_of
 from src.walks.belady import belady
 
 
@@ -74,7 +75,7 @@ class Explained(unittest.TestCase):
             optimum = Optimum.BYPASS if number % 3 else Optimum.LOCKED
             best = list(TraceOptimum(trace_of(strings)).served(capacity, optimum))
             in_flight = number % 3
-            one = explain(trace_of(strings), name, make_policy(name), capacity, best, in_flight)
+            one = explain(workload_of(trace_of(strings), in_flight), name, make_policy(name), capacity, best)
             plain = plainly_avoided(strings, capacity, name, best, in_flight)
             for at, found in enumerate((one.by_age, one.by_seen, one.by_depth)):
                 expected = histogram(fact[at] for fact in plain.elements())
@@ -91,7 +92,7 @@ class Explained(unittest.TestCase):
             capacity, in_flight = chance.randint(1, 8), chance.randrange(3)
             belady_of_it = TraceOptimum(trace)
             best = belady_of_it.served(capacity, Optimum.BYPASS)
-            one = explain(trace, "lfu", make_policy("lfu"), capacity, best, in_flight)
+            one = explain(workload_of(trace, in_flight), "lfu", make_policy("lfu"), capacity, best)
             more = belady_of_it.hits(capacity, Optimum.BYPASS) - replay(
                 trace, capacity, make_policy("lfu"), in_flight
             ).hits
@@ -102,14 +103,14 @@ class Explained(unittest.TestCase):
         trace = trace_of("abca")
         best = list(TraceOptimum(trace).served(2, Optimum.LOCKED))
         self.assertEqual(best, [0, 0, 0, 1])
-        one = explain(trace, "lru", make_policy("lru"), 2, best)
+        one = explain(workload_of(trace), "lru", make_policy("lru"), 2, best)
         self.assertEqual(one, Explanation("lru", 2, 1, 0, {2: 1}, {1: 1}, {1: 1}))
         self.assertEqual(one.after_first_use, 1)
 
     def test_histograms_and_gaps(self) -> None:
         self.assertEqual(histogram([]), {})
         self.assertEqual(histogram([0, 1, 8, 9, 1]), {0: 1, 1: 2, 2: 0, 4: 0, 8: 2})
-        self.assertEqual(gaps(trace_of(["ab", "a", "c", "ab"])), {1: 1, 2: 2})
+        self.assertEqual(gaps(workload_of(trace_of(["ab", "a", "c", "ab"]))), {1: 1, 2: 2})
 
 
 class Told(unittest.TestCase):

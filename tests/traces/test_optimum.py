@@ -17,7 +17,7 @@ class Curves(unittest.TestCase):
         for seed in range(30):
             belady = TraceOptimum(trace_of(random_paths(seed, requests=25)))
             for optimum in Optimum:
-                reach = belady.blocks - belady.distinct
+                reach = belady.most
                 chance = random.Random(seed)
                 asked = [chance.randint(1, belady.distinct + 3) for _ in range(8)]
                 wanted = [chance.randint(0, reach) for _ in range(8)] + [0, reach]
@@ -39,7 +39,7 @@ class Curves(unittest.TestCase):
         self.assertGreater(belady.distinct, 800)
         with mock.patch.object(belady, "hits", wraps=belady.hits) as computed:
             curve = OptimumCurve(belady, Optimum.LOCKED)
-            reach = belady.blocks - belady.distinct
+            reach = belady.most
             found = [curve.smallest_capacity(reach * part // 10) for part in range(1, 11)]
             asked = [call.args[0] for call in computed.call_args_list]
             self.assertEqual(len(asked), len(set(asked)))

@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from src.page.guard import Fault
-from src.traces import reading
+from src.traces import files
 from src.traces.reading import Trace, read_traces, trace_of
 from tests.helpers import REPOSITORY
 
@@ -74,7 +74,7 @@ BAD_LINES: list[tuple[str, bytes, str]] = [
     ("a token is a string", b'{"token_ids": [1, "the"]}', "token_ids[1] is 'the': give integers"),
     ("a token is a long string", b'{"token_ids": ["' + b"word " * 100 + b'"]}', "token_ids[0] is 'word word"),
     ("a token is false", b'{"token_ids": [false]}', "token_ids[0] is false: give integers"),
-    ("a token of 65 bits", b'{"token_ids": [9223372036854775808, 18446744073709551616]}', "token_ids[1] is 1844674"),
+    ("a token of 65 bits", b'{"token_ids": [18446744073709551615, 18446744073709551616]}', "token_ids[1] is 184467440"),
     ("a negative token of 65 bits", b'{"token_ids": [-9223372036854775809]}', "token_ids[0] is -9223372036854775809"),
     ("a million digits", b'{"hash_ids": [' + b"7" * 10**6 + b"]}", "has a number of 1000000 digits: give at most 640"),
     ("641 digits, negative", b'{"hash_ids": [-' + b"7" * 641 + b"]}", "has a number of 641 digits: give at most 640"),
@@ -217,7 +217,7 @@ class BadLines(Files):
 
     def test_overlong_line(self) -> None:
         longest = b'{"hash_ids": [1], "x": "' + b"y" * 74 + b'"}'
-        with mock.patch.object(reading, "LONGEST_LINE", len(longest)):
+        with mock.patch.object(files, "LONGEST_LINE", len(longest)):
             self.assertEqual(len(self.read(longest).requests), 1)
             for tail in (b"", b"\n"):
                 for extra in range(0, 350, 7):
@@ -303,9 +303,9 @@ class GoodInput(Files):
     def test_mooncake_lines(self) -> None:
         trace = self.read(
             self.lines(
-                {"timestamp": 0, "input_length": 1100, "output_length": 9, "hash_ids": [0, 1, 2]},
-                {"timestamp": 0, "input_length": 1000, "output_length": 9, "hash_ids": [0, 3]},
-                {"timestamp": 3000, "input_length": 1100, "output_length": 9, "hash_ids": [0, 1, 2, 4]},
+                {"timestamp": 0, "input_length": 1536, "output_length": 9, "hash_ids": [0, 1, 2]},
+                {"timestamp": 0, "input_length": 1024, "output_length": 9, "hash_ids": [0, 3]},
+                {"timestamp": 3000, "input_length": 2048, "output_length": 9, "hash_ids": [0, 1, 2, 4]},
             )
         )
         self.assertEqual(list(trace.parent), [-1, 0, 1, 0, 2])
@@ -313,6 +313,20 @@ class GoodInput(Files):
         self.assertEqual(list(trace.requests), [(0, 1, 2), (0, 3), (0, 1, 2, 4)])
         self.assertEqual(list(trace.priorities), [0, 0, 0])
         self.assertEqual(trace[4:8], (0, 0, 0, ""))
+        self.assertEqual((trace.block_tokens, list(trace.tokens or ())), (512, [1536, 1024, 2048]))
+
+    def test_the_next_turn_of_a_chat_tells_the_output(self) -> None:
+        def turn(name: int, before: int, ids: list[int], output: int) -> dict[str, Any]:
+            tokens = {"input_length": 16 * len(ids), "output_length": output}
+            return {"chat_id": name, "parent_chat_id": before, "hash_ids": ids, **tokens}
+
+        first, other = turn(1, -1, [1, 2], 33), turn(2, -1, [1, 2], 33)
+        trace = self.read(self.lines(first, other, turn(3, 1, [1, 2, 3, 4, 5], 1), turn(4, 3, [1, 2, 3, 4, 5, 6], 1)))
+        self.assertEqual(trace.served, [(0, 1, 2, 3), (0, 1), (0, 1, 2, 3, 4), (0, 1, 2, 3, 4, 5)])  # 32 are read again
+        for second in (turn(3, 1, [1, 7, 3, 4], 1), turn(3, 5, [1, 2, 3, 4], 1)):
+            self.assertEqual(self.read(self.lines(first, second)).served, [])
+        shorter = turn(1, -1, [1, 2], 16)
+        self.assertEqual(self.read(self.lines(shorter, turn(3, 1, [1, 2, 3, 4], 1))).served, [])  # 15 fill no block
 
     def test_a_block_is_its_path(self) -> None:
         trace = self.read(self.lines(*({"hash_ids": ids} for ids in ([1, 2], [2, 1], [2], [1, 1], [1, 2], [3, 1, 2]))))
@@ -379,7 +393,7 @@ class GoodInput(Files):
         self.assertEqual(list(trace.requests), [(at,) for at in range(36)])
         self.assertEqual(self.read(lines * 2, 2).requests[36:], trace.requests)
         again = self.read(self.lines({"token_ids": [1, 2**63]}, {"token_ids": [1]}))
-        self.assertEqual((list(again.requests), again.tokens), ([(0, 1), (0,)], 2))
+        self.assertEqual((list(again.requests), again.paged), ([(0, 1), (0,)], 2))
 
     def test_what_is_at_fault_stands_in_near(self) -> None:
         for before in ("", "x" * 30, "\x1b" * 30, " " * 40, "\U0001f600" * 30):
@@ -441,7 +455,7 @@ class GoodInput(Files):
         draw = random.Random(4)
         paths = [[draw.randrange(10**9) for _ in range(draw.randrange(300))] for _ in range(300)]
         data = self.lines(*({"hash_ids": ids} for ids in paths))
-        self.assertGreater(len(data), 4 * reading.CHUNK)
+        self.assertGreater(len(data), 4 * files.CHUNK)
         self.assertEqual(self.read(data), trace_of(paths))
         self.assertEqual(self.read(gzip.compress(data)), trace_of(paths))
 

@@ -1,0 +1,79 @@
+"""Requests in flight for their own time, held to the plain cache event by event under every policy."""
+
+from __future__ import annotations
+
+import random
+import unittest
+
+from src.policies.cache import Cache
+from src.policies.facts import Facts, asks_for_clock
+from src.policies.scores import REGISTRY, make_policy
+from src.radixcache import Trie
+from src.traces.in_flight import REQUEST, serve_overlapping
+from src.traces.reading import trace_of
+
+UNCLOCKED = [name for name in REGISTRY if not asks_for_clock(make_policy(name))]
+
+Event = tuple[tuple[int, ...], int, int]
+
+
+def random_events(seed: int) -> list[Event]:
+    """Return events as (path, priority, arrival): paths of a small trie, many in flight, some growing."""
+    chance = random.Random(seed)
+    events: list[Event] = []
+    flying: list[int] = []
+    for _ in range(60):
+        if flying and chance.random() < 0.5:
+            arrival = flying.pop(chance.randrange(len(flying)))
+            grown = events[arrival][0] + tuple(chance.randrange(3) for _ in range(chance.randrange(3)))
+            events.append((grown, events[arrival][1], arrival))
+        else:
+            flying.append(len(events))
+            path = tuple(chance.randrange(3) for _ in range(chance.randint(1, 5)))
+            events.append((path, chance.randrange(3), REQUEST))
+    return events
+
+
+class Overlapping(unittest.TestCase):
+    def test_against_the_plain_cache(self) -> None:
+        grown = locked_out = finished_hits = 0
+        for seed in range(24):
+            events = random_events(seed)
+            trace = trace_of([path for path, _, _ in events], [priority for _, priority, _ in events])
+            for name in UNCLOCKED:
+                capacity = 1 + seed % 12
+                cache = Cache(Trie([path for path, _, _ in events]), capacity, make_policy(name))
+                served = serve_overlapping(trace, [arrival for _, _, arrival in events], capacity, make_policy(name))
+                held: dict[int, tuple[int, ...]] = {}
+                for at, ((path, priority, arrival), one) in enumerate(zip(events, served)):
+                    plain = cache.access(path, priority, chunked=arrival != REQUEST)
+                    if arrival == REQUEST:
+                        held[at] = cache.trie.path(path)[: cache.match(path)]
+                        cache._hold(held[at])
+                    else:
+                        cache._release(held.pop(arrival))
+                        grown += len(path) > len(events[arrival][0])
+                        finished_hits += plain.hits
+                    locked_out += plain.uncached
+                    found = (one.hits, one.misses, len(one.victims), one.uncached)
+                    self.assertEqual(
+                        found, (plain.hits, plain.misses, len(plain.victims), plain.uncached), (name, events[: at + 1])
+                    )
+        self.assertTrue(min(grown, locked_out, finished_hits) > 100)
+
+    def test_scores_that_do_not_compare(self) -> None:
+        def mixed(block: Facts) -> object:
+            return "x" if block.depth % 2 else 1
+
+        trace = trace_of([path for at in range(9) for path in ((at,) * (at % 3 + 1), (at,) * 4)])
+        arrivals = [event for at in range(9) for event in (REQUEST, 2 * at)]
+        with self.assertRaisesRegex(ValueError, "do not compare"):
+            list(serve_overlapping(trace, arrivals, 6, mixed))
+
+    def test_no_clock(self) -> None:
+        with self.assertRaisesRegex(ValueError, "asks for the clock goes with no times and no outputs"):
+            serve_overlapping(trace_of(["a"]), [REQUEST, 0], 6, make_policy("hyperbolic"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,42 @@
+"""Bounds of what is parsed; what is no JSON at all is tested through `reading`."""
+
+from __future__ import annotations
+
+import random
+import re
+import unittest
+
+from src.traces.strict_json import MOST_DIGITS, LineError, decode, quoted, shown
+
+
+class StrictJson(unittest.TestCase):
+    def test_long_numbers_wherever_they_begin(self) -> None:
+        for before in [*range(0, 700, 23), 319, 320, 321]:
+            line = b'{"x": "' + b"y" * before + b'", "n": %s}'
+            self.assertEqual(decode(line % (b"7" * MOST_DIGITS))["n"], int("7" * MOST_DIGITS))
+            with self.assertRaisesRegex(LineError, f"has a number of {MOST_DIGITS + 1} digits"):
+                decode(line % (b"7" * (MOST_DIGITS + 1)))
+
+    def test_random_runs_of_digits_against_a_plain_search(self) -> None:
+        draw = random.Random(2)
+        seen = set()
+        for _ in range(300):
+            parts = [b"1" * draw.choice([5, 300, 639, 640, 641, 700]) for _ in range(draw.randrange(1, 6))]
+            line = b"[" + b", ".join(parts) + b"]"
+            long = re.search(rb"[0-9]{641}", line) is not None
+            seen.add(long)
+            try:
+                decode(line)
+                self.assertFalse(long, line)
+            except LineError:
+                self.assertTrue(long, line)
+        self.assertEqual(seen, {False, True})
+
+    def test_values_as_messages_show_them(self) -> None:
+        texts = [shown(value) for value in ([1], {}, "a\nb", None, 1.5)]
+        self.assertEqual(texts, ["a list", "an object", r"'a\nb'", "null", "1.5"])
+        self.assertLessEqual(len(quoted("x" * 1000)), 60)
+
+
+if __name__ == "__main__":
+    unittest.main()
