@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter, ge
 from typing import Any, NamedTuple
 
 from src.policies.checked import lowest
@@ -9,7 +10,7 @@ from src.policies.facts import NEVER, Facts, Score, asks_for_clock
 from src.policies.scores import lru
 from src.radixcache import ROOT, Path, String, Trie, as_set, check_capacity, members
 
-OUTLIVING = ("last_access", "seen", "previous_access", "reach", "below")
+outliving = attrgetter("last_access", "seen", "previous_access", "reach", "below")
 """The facts that a cache remembers of a block that it does not hold; the last access only for the sake of the next."""
 
 
@@ -241,5 +242,4 @@ class Cache:
         for block, facts in ever.items():
             assert facts.seen >= 1 and facts.previous_access < facts.last_access, f"{block}: {facts}"
             above = ever.get(self.trie.parent[block], facts)
-            for name in OUTLIVING:
-                assert getattr(above, name) >= getattr(facts, name), f"{name}: {above} {facts}"
+            assert all(map(ge, outliving(above), outliving(facts))), f"{above} {facts}"
