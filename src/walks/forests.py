@@ -8,6 +8,7 @@ node more).
 from __future__ import annotations
 
 from functools import cache
+from string import ascii_letters, digits
 
 from src.radixcache import Trie
 
@@ -34,8 +35,11 @@ def forests(nodes: int, largest: Tree | None = None) -> tuple[Forest, ...]:
 
 
 def forest_trie(forest: Forest) -> Trie:
-    """Return the trie of that shape; its strings are the paths of all its blocks, as tuples of child numbers."""
-    return Trie(_paths(forest, ()))
+    """Return the trie of that shape; its strings are the paths of all its blocks: 0, 00, 01, 1 and so on.
+
+    Raises IndexError for more than 62 children.
+    """
+    return Trie(_paths(forest, ""))
 
 
 def star(leaves: int) -> Trie:
@@ -43,8 +47,9 @@ def star(leaves: int) -> Trie:
     return forest_trie(((1, ()),) * leaves)
 
 
-def _paths(forest: Forest, above: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _paths(forest: Forest, above: str) -> list[str]:
     paths = []
     for number, (_, below) in enumerate(forest):
-        paths += [(*above, number), *_paths(below, (*above, number))]
+        path = above + (digits + ascii_letters)[number]
+        paths += [path, *_paths(below, path)]
     return paths

@@ -245,9 +245,7 @@ class Witnesses(unittest.TestCase):
         for name in UNORDERED:
             shown = claimed("policies")["shortest_costs"][name]
             self.assertEqual((len(shown["sequence"]), len(shown["strings"])), (5, 4), name)
-            trie = Trie(tuple(map(int, string.split("."))) for string in shown["strings"])
-            sequence = [tuple(map(int, string.split("."))) for string in shown["sequence"]]
-            again = replayed(trie, shown["capacity"], make_policy(name), sequence)
+            again = replayed(Trie(shown["strings"]), shown["capacity"], make_policy(name), shown["sequence"])
             self.assertEqual({"strings": shown["strings"], **again}, shown)
             self.assertLess(again["misses"]["unconstrained"], again["misses"]["leaf_only"])
             for trie in map(forest_trie, (*forests(3), *forests(4))):

@@ -139,7 +139,7 @@ class Machine(unittest.TestCase):
         policy = lru_machine(star(3), 2)
         again = lru_beside_optimum(star(3), 2, Optimum.BYPASS, policy=policy)
         self.assertEqual(supremum(explore(given)), supremum(explore(again)))
-        self.assertEqual(policy.run([(0,), (1,), (0,)]), [(1,), (1,), (0,)])
+        self.assertEqual(policy.run(["0", "1", "0"]), [(1,), (1,), (0,)])
 
 
 class Replays(unittest.TestCase):

@@ -283,7 +283,7 @@ class ExactRatios(unittest.TestCase):
         found = []
         for forest in forests(6):
             trie = forest_trie(forest)
-            if trie.strings == ((0,), (0, 0), (1,), (1, 0), (2,), (2, 0)):
+            if trie.strings == ("0", "00", "1", "10", "2", "20"):
                 found.append(expected_ratio(trie, 4, LOCKED).ratio)
         self.assertEqual(found, [Fraction(5, 2)])
 

@@ -70,8 +70,8 @@ class Tries(unittest.TestCase):
 
     def test_by_hand(self) -> None:
         chain = (2, ((1, ()),))
-        self.assertEqual(forest_trie((chain, (1, ()))).strings, ((0,), (0, 0), (1,)))
-        self.assertEqual(forest_trie(((3, ((1, ()), (1, ()))),)).strings, ((0,), (0, 0), (0, 1)))
+        self.assertEqual(forest_trie((chain, (1, ()))).strings, ("0", "00", "1"))
+        self.assertEqual(forest_trie(((3, ((1, ()), (1, ()))),)).strings, ("0", "00", "01"))
         with self.assertRaisesRegex(ValueError, "universe is empty"):
             forest_trie(())
 
@@ -83,7 +83,7 @@ class Tries(unittest.TestCase):
         for leaves in (1, 2, 5):
             trie = star(leaves)
             self.assertEqual((trie.parent, trie.depth), ([ROOT] * leaves, [1] * leaves))
-            self.assertEqual(trie.strings, tuple((number,) for number in range(leaves)))
+            self.assertEqual(trie.strings, tuple(map(str, range(leaves))))
 
 
 if __name__ == "__main__":
