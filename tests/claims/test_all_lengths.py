@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from src.claims.all_lengths import all_lengths, counts, every_length_claim
+from src.policies.cache import Cache
 from src.policies.scores import make_policy, sglang_policies
-from src.radixcache import Optimum, Recency, Rule, Trie, serve_lru
+from src.radixcache import LeafOnlyBelady, Optimum, Recency, Rule, Trie, serve_lru
 from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.every_length import every_length, explore, policy_every_length, request_names, supremum
 from src.walks.exhaustive import Outgrown
@@ -79,6 +80,22 @@ class EveryWitness(unittest.TestCase):
 
     def costs(self, trie: Trie, sequence: Sequence[str]) -> tuple[int, int]:
         return serve_lru(trie, 2, sequence, Rule.LEAF_ONLY).misses, searching(trie, 2, BYPASS).misses(tuple(sequence))
+
+    def test_a_cycle_on_which_lfu_itself_repeats(self) -> None:
+        """On three one-block strings at K = 2, first a a b, then c b over and over: even its counts repeat."""
+        trie, prefix, cycle = Trie(("a", "b", "c")), ["a", "a", "b"], ["c", "b"]
+        cache = Cache(trie, 2, make_policy("lfu"))
+        for string in prefix:
+            cache.access(string)
+        states = []
+        for _ in range(4):
+            misses = sum(cache.access(string).misses for string in cycle)
+            order = sorted(cache.facts, key=lambda block: cache.facts[block].last_access)
+            states.append((misses, order, [cache.facts[block].hits for block in order]))
+        self.assertEqual(states, [(2, states[0][1], [1, 0])] * 4)
+        search = LeafOnlyBelady(trie, 2, Optimum.LOCKED)
+        rounds = [search.misses(prefix + cycle * count) for count in range(4)]
+        self.assertEqual(rounds, [2, 3, 3, 3])
 
 
 class Supremum(unittest.TestCase):

@@ -1,21 +1,16 @@
-"""The published numbers, each computed from the described algorithms, and the documents that quote them."""
+"""The published numbers, each computed from the described algorithms."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import re
 import unittest
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from src.claims.claim import agrees
 from src.claims.derisk import BINARY, witness, worst_lru_ratio
-from src.claims.preregistration import value
 from src.claims.study import competitive, control_ratios, controls, lemma, offline, peel
-from src.policies.cache import Cache
-from src.policies.scores import REGISTRY, make_policy, sglang_policies
 from src.radixcache import (
     LeafOnlyBelady,
     Optimum,
@@ -184,183 +179,6 @@ class CommittedResults(unittest.TestCase):
         claim = committed()["derisk"]
         del claim["measured"]["by_length"]  # which is for the report alone
         self.assertEqual(written, claim)
-
-
-class Readme(unittest.TestCase):
-    """Every number that the README quotes, against the committed results."""
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.text = (ROOT / "README.md").read_text(encoding="utf-8")
-        cls.results = committed()
-
-    def rows(self) -> list[list[str]]:
-        lines = [line for line in self.text.splitlines() if line.startswith("| ")]
-        return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-    def measured(self, key: str) -> str:
-        claim, _, rest = key.partition(".")
-        return str(value(self.results[claim]["measured"], rest))
-
-    def test_tables_of_claims(self) -> None:
-        keys = set()
-        for row in self.rows():
-            match = re.fullmatch(r"`(\w+(?:\.\w+)+)`", row[0])
-            if not match:
-                continue
-            key = match[1]
-            keys.add(key)
-            if len(row) == 4:
-                claim, _, rest = key.partition(".")
-                self.assertEqual(row[1], str(value(self.results[claim]["published"], rest)), key)
-                self.assertEqual(row[3], "yes")
-                self.assertTrue(agrees(row[1], row[2]) if "." in row[1] else row[1] == row[2], key)
-                self.assertEqual(row[2], self.measured(key), key)
-            else:
-                self.assertEqual(row[1], self.measured(key), key)
-        published = {
-            f"{name}.{key}" for name, one in self.results.items() for key in flattened(one.get("published", {}))
-        }
-        self.assertLessEqual(published, keys)
-
-    def test_table_of_policies(self) -> None:
-        rows = {row[0].strip("`"): row[1:] for row in self.rows() if len(row) == 6 and row[0].startswith("`")}
-        self.assertEqual(list(rows), list(sglang_policies()))
-        for name, cells in rows.items():
-            self.assertEqual(cells, [str(cell) for cell in self.results["policies"]["measured"][name].values()])
-
-    def test_table_of_every_length(self) -> None:
-        rows = {row[0].strip("`"): row[1:] for row in self.rows() if len(row) == 9 and row[0].startswith("`")}
-        self.assertEqual(list(rows), list(sglang_policies()))
-        for name, cells in rows.items():
-            measured = self.results["every_length"]["measured"][name]
-            expected = [measured[o.value][str(k)]["ratio"] for o in Optimum for k in (2, 3, 4, 5)]
-            self.assertEqual(cells, expected, name)
-
-    def test_table_of_the_conversation_trace(self) -> None:
-        """The trace is not here; its committed results are what the README's command wrote."""
-        made = json.loads((ROOT / "results" / "mooncake_conversation.json").read_text(encoding="utf-8"))["measured"]
-        rows = {row[0]: row[1:] for row in self.rows() if len(row) == 10 and row[0].isdigit()}
-        self.assertEqual(list(rows), list(made["capacities"]))
-        for capacity, cells in rows.items():
-            one = made["capacities"][capacity]
-            hits = [one["policies"][name]["hits"] for name in sglang_policies()] + [
-                one["optimum"][optimum.value]["hits"] for optimum in Optimum
-            ]
-            self.assertEqual(cells, [str(count) for count in hits])
-        at = made["capacities"]["10000"]
-        text = " ".join(self.text.split())
-        closed = Fraction(at["gap_closed"]) * 100
-        for sentence in (
-            f"{made['requests']:,} requests for {made['blocks']:,} blocks, {made['distinct_blocks']:,} of them",
-            f"a cache that never evicts hits {made['infinite']['hits']:,}",
-            f"optimum with {at['optimum_matches_lru_at']:,} blocks hits as much as LRU with 10,000",
-            f"LRU gets {float(closed):.2f}% of it, and the optimum needs {at['optimum_matches_lru_at']:,} blocks",
-        ):
-            self.assertIn(sentence, text)
-        self.assertEqual(at["optimum"]["locked"]["hits"], made["infinite"]["hits"])
-        self.assertEqual(at["gap_closed"], str(Fraction(at["lru_hits"], at["optimum"]["locked"]["hits"])))
-
-    def test_numbers_in_sentences(self) -> None:
-        text = " ".join(self.text.split())
-        policies, every, theorems = (self.results[name] for name in ("policies", "every_length", "theorems"))
-        long = every["measured"]["counts"]["30"]
-        sentences = [
-            f"{policies['assigned_priorities']['measured']['instances']} instances, no interior eviction",
-            f"there are {long['instances']} instances",
-            f"the shallow tie-break loses in {long['shallow_loses']} of them",
-        ]
-        for name, verb in (("mru", "costs"), ("fifo", "costs")):
-            one = policies["witnesses"][name][verb]
-            sentences.append(
-                f"`{name}` at K = {one['capacity']} on `{' '.join(one['sequence'])}`:"
-                f" {one['misses']['leaf_only']} misses under the rule, {one['misses']['unconstrained']} without it"
-            )
-        for name in ("fifo", "mru"):
-            one = policies["witnesses"][name]["binds"]
-            sentences.append(f"`{name}` at K = {one['capacity']} on `{' '.join(one['sequence'])}`")
-        lengths = [len(policies["witnesses"][name]["costs"]["sequence"]) for name in ("mru", "fifo")]
-        sentences.append(f"the smallest sequences have {lengths[0]} and {lengths[1]} requests")
-        one = theorems["witnesses"]["above_capacity"]
-        sentences.append(
-            f"above {one['capacity']} is `{' '.join(one['sequence'])}`: {one['lru_misses']} misses to"
-            f" {one['optimum_misses']}"
-        )
-        shown = [every["measured"]["lru"]["bypass"][str(k)]["ratio"] for k in (2, 3, 4, 5)]
-        sentences.append(f"its ratios end at {', '.join(shown[:3])} and {shown[3]}")
-        for sentence in sentences:
-            self.assertIn(sentence, text)
-        self.assertEqual(policies["assigned_priorities"]["measured"]["interior_evictions"], 0)
-        models = [model for name in sglang_policies() for model in every["measured"][name].values()]
-        rows = [one for model in models for one in model.values()]
-        self.assertEqual(len(rows), 56)
-        self.assertFalse(any(one["exceeds_every_cycle"] for one in rows))
-        self.assertEqual(every["measured"]["all_lengths"]["edges_with_a_strict_interior_eviction"], 0)
-        self.assertEqual(every["measured"]["all_lengths"]["edges_with_another_decision"], 0)
-
-    def test_the_cycle_on_which_lfu_itself_repeats(self) -> None:
-        match = re.search(r"first `([abc ]+)`, then `([abc ]+)` over and over", " ".join(self.text.split()))
-        assert match
-        prefix, cycle = match[1].split(), match[2].split()
-        trie = Trie(("a", "b", "c"))
-        cache = Cache(trie, 2, make_policy("lfu"))
-        for string in prefix:
-            cache.access(string)
-        states = []
-        for _ in range(4):
-            misses = sum(cache.access(string).misses for string in cycle)
-            order = sorted(cache.facts, key=lambda block: cache.facts[block].last_access)
-            states.append((misses, order, [cache.facts[block].hits for block in order]))
-        self.assertEqual(states, [(2, states[0][1], [1, 0])] * 4)
-        search = LeafOnlyBelady(trie, 2, Optimum.LOCKED)
-        rounds = [search.misses(prefix + cycle * count) for count in range(4)]
-        self.assertEqual(rounds, [2, 3, 3, 3])
-
-    def test_example_of_a_new_policy_prints_what_it_says(self) -> None:
-        (example,) = re.findall(r"```python\n(.*?)```", self.text, re.DOTALL)
-        expected = re.findall(r"print\(.*\)\s+# (.*)", example)
-        printed: list[str] = []
-        scope: dict[str, Any] = {"print": lambda *values: printed.append(" ".join(map(str, values)))}
-        try:
-            exec(example, scope)
-        finally:
-            REGISTRY.pop("shallow_last", None)
-        self.assertEqual(printed, expected)
-
-
-class Preregistration(unittest.TestCase):
-    """The keys of PREREG.md lead to values that decide its predictions as it says."""
-
-    def test_keys(self) -> None:
-        text = (ROOT / "PREREG.md").read_text(encoding="utf-8")
-        results = committed()
-        keys = re.findall(r"`((?:\w+\.)+measured(?:\.\w+)*)`", text)
-        self.assertGreaterEqual(len(keys), 9)
-        for key in keys:
-            value(results, key)
-        rows = [line for line in text.splitlines() if line.startswith(("| P", "| 1."))]
-        self.assertEqual(len(rows), 3)
-        costs, exceeds, free = (re.findall(r"`((?:\w+\.)+\w+)`", row) for row in rows)
-        verdicts = results["preregistration"]
-        for found, one in ((costs, verdicts["P1"]), (free, verdicts["falsifier_1"])):
-            self.assertEqual({key.replace(".measured.", ".", 1) for key in found}, set(one["decided_by"]))
-            self.assertEqual({value(results, key) for key in found}, {0})
-        self.assertEqual(value(results, exceeds[1]), 0)
-        self.assertEqual(rows[1].split("|")[3].strip(), "in general no; at K = 4 and 6 requests yes")
-        places = {where: one["tree"] for where, one in verdicts["P2"]["at_the_bounds"].items()}
-        self.assertEqual({place for where, place in places.items() if "K = 4" not in where}, {"below"})
-        self.assertEqual({place for where, place in places.items() if "K = 4" in where}, {"above"})
-        self.assertIn(str(results["tie_audit"]["measured"]["loses"]), text)
-        first = " ".join(text.split("\n\n")[1].split())
-        self.assertIn("as the study itself reports it", first)
-
-
-def flattened(tree: dict[str, Any]) -> list[str]:
-    """Return the dotted keys of a nested dictionary's values."""
-    keys: list[str] = []
-    for key, one in tree.items():
-        keys += [f"{key}.{below}" for below in flattened(one)] if isinstance(one, dict) else [key]
-    return keys
 
 
 if __name__ == "__main__":

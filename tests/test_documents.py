@@ -1,0 +1,205 @@
+"""What the documents show is what the commands do and what the results hold."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from src.claims.preregistration import value
+from src.radixcache import Optimum
+from src.traces.merge import merge
+from src.traces.texts import as_text
+from tests.helpers import REPOSITORY, committed
+
+RESULTS = REPOSITORY / "results"
+
+
+def text(name: str) -> str:
+    return (REPOSITORY / name).read_text(encoding="utf-8")
+
+
+def tables(page: str) -> Iterator[list[list[str]]]:
+    """Yield the rows of each table of a page, the header first."""
+    for lines in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines.splitlines()]
+        yield [rows[0], *rows[2:]]
+
+
+def trace_result(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"mooncake_{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def typed(command: str, folder: str) -> str:
+    """Run a line of the README in a folder and return what it prints."""
+    program, *arguments = command.removeprefix("$ ").removeprefix("python3 ").split()
+    run = subprocess.run(
+        [sys.executable, str(REPOSITORY / program), *arguments], capture_output=True, text=True, cwd=folder
+    )
+    return run.stdout
+
+
+class Readme(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.page = text("README.md")
+        cls.blocks = re.findall(r"^```(?:python)?\n(.*?)^```", cls.page, re.DOTALL | re.MULTILINE)
+
+    def block(self, start: str) -> str:
+        (found,) = (block for block in self.blocks if block.startswith(start))
+        return str(found)
+
+    def test_five_minutes(self) -> None:
+        self.assertLessEqual(len(self.page.splitlines()), 170)
+
+    def test_links(self) -> None:
+        """Each leads to a file, and to a heading of it."""
+        for name in ("README.md", "PREREG.md", "results/README.md", "results/PROOFS.md", "results/TRACES.md"):
+            for link in re.findall(r"\]\(([^)]+)\)", text(name)):
+                file, _, heading = link.partition("#")
+                target = (REPOSITORY / name).parent / file if file else REPOSITORY / name
+                self.assertTrue(target.exists(), (name, link))
+                if heading:
+                    headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+                    anchors = [re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings]
+                    self.assertIn(heading, anchors, (name, link))
+
+    def test_a_strip(self) -> None:
+        self.assertIn("`python3 run.py show 00 1 0`", self.page)
+        self.assertIn(self.block("unconstrained LRU"), typed("run.py show 00 1 0", "."))
+
+    def test_where_the_rule_costs_fifo(self) -> None:
+        (command,) = re.findall(r"`python3 (run.py show --capacity 3 [^`]*)`", self.page)
+        found = re.findall(r"(?m)^(?:leaf-only|unconstrained) .*misses$", typed(command, "."))
+        self.assertEqual(found, ["leaf-only fifo: 5 misses", "unconstrained fifo: 4 misses"])
+
+    def test_the_last_lines_of_the_run(self) -> None:
+        lines = self.block("P1 did").splitlines()
+        self.assertEqual(lines[:3], [one["verdict"] for one in committed()["preregistration"].values()])
+        self.assertEqual({REPOSITORY / name for name in re.findall(r"results/[\w.]+", lines[3])}, {
+            RESULTS / name for name in ("main.json", "README.md", "ratio_by_length.svg", "rule.svg")
+        })
+
+    def test_on_your_own_policy(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "mine.py").write_text(self.block("def second_last"))
+            command, _, printed = self.block("$ python3 derisk.py").partition("\n")
+            self.assertEqual(typed(command, folder), printed)
+
+    def test_on_your_own_trace(self) -> None:
+        """The trace is not here; its committed results are what the command wrote."""
+        found, told, _ = merge([str(RESULTS / "mooncake_conversation.json")])
+        (row,) = (row for row in found.rows if row.capacity == 5000)
+        chosen = {name: row.hits[name] for name in ("lru", "lru-2")}
+        shown = as_text(found._replace(policies=list(chosen), rows=[row._replace(hits=chosen)]), told).splitlines()
+        lines = [line for line in self.block("$ python3 run.py replay").splitlines()[1:] if line != "..."]
+        rest = iter(shown)
+        self.assertEqual([line for line in lines if line in rest], lines)  # all of them, in their order
+        self.assertIn("So it hits 17.18% of the trace above where LRU hits 12.37%", self.page)
+
+    def test_numbers(self) -> None:
+        results = committed()
+
+        def measured(key: str) -> Any:
+            return value(results, key.replace(".", ".measured.", 1))
+
+        self.assertEqual(measured("theorems.offline.mismatches"), 0)
+        self.assertEqual(measured("reduction.forests.edges_where_held_sets_differ"), 0)
+        self.assertEqual(measured("width.lru.cases_off_the_width"), 0)
+        self.assertEqual(measured("online_optimum.forests.cases_with_another_ratio_than_the_width"), 0)
+        self.assertEqual(measured("competitive.locked.2"), "1")
+        for cell in (
+            f"| {measured('theorems.offline.instances')} instances, 0 differ |",
+            f"| {measured('reduction.forests.edges')} edges, 0 differ |",
+            f"| {measured('width.lru.cases')} cases, 0 off |",
+            f"| {measured('online_optimum.forests.cases')} games, 0 off |",
+            f"reach {measured('theorems.above_capacity')}.",
+            f"{measured('stamps.root_first.unconstrained_worse')} of\n  {measured('online.instances')} instances",
+            f"= {measured('offline.bypass.instances')}.",
+        ):
+            self.assertIn(cell, self.page)
+        for name, words in (("bushy", "has width {0}, and LRU can miss {0} times"), ("slender", "has width {0}")):
+            one = results["width"]["witnesses"]["two_tries"][name]
+            strings = " ".join(one["strings"])
+            width = one["bypass"]["ratio"]
+            self.assertRegex(" ".join(self.page.split()), re.escape(f"`{strings}` " + words.format(width)))
+
+
+class Traces(unittest.TestCase):
+    """The tables of `results/TRACES.md`, against the results that its commands wrote."""
+
+    def test_tables(self) -> None:
+        new, kept, engines, *memory = tables(text("results/TRACES.md"))
+        for shown, name in ((new, "conversation"), (kept, "partial_blocks_kept")):
+            expected = []
+            for capacity, row in trace_result(name)["measured"]["capacities"].items():
+                hits = [one["hits"] for one in row["policies"].values()]
+                hits += [row["optimum"][optimum.value]["hits"] for optimum in Optimum]
+                expected.append([f"{count:,}" for count in (int(capacity), *hits)])
+                names = ["capacity", *row["policies"], *(f"optimum, {optimum.value}" for optimum in Optimum)]
+                self.assertEqual(shown[0], names)
+            self.assertEqual(shown[1:], expected)
+        rows = []
+        for capacity, at in trace_result("engines")["measured"]["capacities"].items():
+            sglang = {**at["sglang_unified"], **at["sglang"]}
+            columns: Sequence[dict[str, Any]] = (at["block"], sglang, at["vllm"], at["store"])
+            for policy in sglang:
+                cells = [f"{one[policy]['hits']:,}" if policy in one else "-" for one in columns]
+                rows.append([f"{int(capacity):,}", policy, *cells])
+        self.assertEqual(sorted(engines[1:]), sorted(rows))
+        judged = trace_result("research")["judged"]
+        self.assertEqual(len(memory), len(judged))
+        for shown, on in zip(memory, judged):
+            self.assertGreater(len(shown), 5)
+            for policy, *cells in shown[1:]:
+                self.assertEqual(cells, [f"{hits:,}" for hits in on["hits"][policy].values()])
+
+    def test_numbers_in_sentences(self) -> None:
+        page = " ".join(text("results/TRACES.md").split())
+        for name in ("conversation", "partial_blocks_kept"):
+            made = trace_result(name)["measured"]
+            at = made["capacities"]["10000"]
+            for number in (made["blocks"], made["distinct_blocks"], made["infinite"]["hits"]):
+                self.assertIn(f" {number:,}", page)
+            share = 100 * at["lru_hits"] / at["optimum"]["locked"]["hits"]
+            self.assertIn(f"{share:.2f}% of ", page)
+            self.assertIn(f"{at['optimum_matches_lru_at']:,} blocks", page)
+        self.assertIn(f"{trace_result('conversation')['measured']['partial_blocks']:,} of the requests end", page)
+
+
+class Preregistration(unittest.TestCase):
+    """The keys of PREREG.md lead to values that decide its predictions as it says."""
+
+    def test_keys(self) -> None:
+        page = text("PREREG.md")
+        results = committed()
+        keys = re.findall(r"`((?:\w+\.)+measured(?:\.\w+)*)`", page)
+        self.assertGreaterEqual(len(keys), 9)
+        for key in keys:
+            value(results, key)
+        rows = [line for line in page.splitlines() if line.startswith(("| P", "| 1."))]
+        self.assertEqual(len(rows), 3)
+        costs, exceeds, free = (re.findall(r"`((?:\w+\.)+\w+)`", row) for row in rows)
+        verdicts = results["preregistration"]
+        for found, one in ((costs, verdicts["P1"]), (free, verdicts["falsifier_1"])):
+            self.assertEqual({key.replace(".measured.", ".", 1) for key in found}, set(one["decided_by"]))
+            self.assertEqual({value(results, key) for key in found}, {0})
+        self.assertEqual(value(results, exceeds[1]), 0)
+        self.assertEqual(rows[1].split("|")[3].strip(), "in general no; at K = 4 and 6 requests yes")
+        places = {where: one["tree"] for where, one in verdicts["P2"]["at_the_bounds"].items()}
+        self.assertEqual({place for where, place in places.items() if "K = 4" not in where}, {"below"})
+        self.assertEqual({place for where, place in places.items() if "K = 4" in where}, {"above"})
+        self.assertIn(str(results["tie_audit"]["measured"]["loses"]), page)
+        first = " ".join(page.split("\n\n")[1].split())
+        self.assertIn("as the study itself reports it", first)
+
+
+if __name__ == "__main__":
+    unittest.main()
