@@ -100,6 +100,31 @@ class Augmentation(unittest.TestCase):
         self.assertEqual(counted["limit_below_1"], sum(one.limit < 1 for one in every))
         self.assertGreater(min(counted["limit_below_1"], counted["finite_sequences_exceed_the_limit"]), 0)
 
+    def test_each_counter_of_the_sweep_by_hand(self) -> None:
+        """A made-up case in which all bounds meet, and what counts if one number in it is another."""
+        meet = one_case(Trie(EXAMPLES["two_pairs"]), 3, 2, BYPASS)
+        self.assertEqual(classical(*meet[1:4]), 2)
+        meet = meet._replace(**dict.fromkeys(("ratio", "limit", "adversary", "round_trips", "widths"), Fraction(2)))
+        below = [f"limit_below_the_{bound}" for bound in ("adversary", "round_trips")]
+        exceeds, beyond = "finite_sequences_exceed_the_limit", "limit_above_the_adversary"
+        broken = ["above_the_classical_bound", "above_the_bound_of_the_widths", exceeds]
+        rows: list[tuple[list[str], dict[str, Fraction | None]]] = [
+            (["bounds_meet"], {}),
+            ([*broken, "bounds_meet"], {"ratio": None}),
+            ([*broken, "bounds_meet"], {"ratio": Fraction(3)}),
+            (below[:1], {"adversary": Fraction(3)}),
+            (below[1:], {"round_trips": Fraction(3)}),
+            (["above_the_bound_of_the_widths", "widths_below_the_classical_bound"], {"widths": Fraction(1)}),
+            ([exceeds, "limit_below_1", "bounds_meet", *below], {"limit": Fraction(1, 2)}),
+            ([beyond, "bounds_meet"], {"adversary": Fraction(1)}),
+            ([beyond, "limit_of_1_or_more_not_reached"], {"adversary": Fraction(1), "round_trips": Fraction(1)}),
+            ([], {"widths": Fraction(3)}),
+        ]
+        for keys, other in rows:
+            counted = sweep([meet._replace(**other)] * 3)
+            self.assertEqual({key: n for key, n in counted.items() if n}, dict.fromkeys(["cases", *keys], 3), other)
+        self.assertEqual({key for keys, _ in rows for key in keys}, set(sweep([])) - {"cases"})
+
     def test_by_plain_enumeration(self) -> None:
         """No sequence of up to 5 requests on up to 3 blocks exceeds the ratio of the graph; some attain it."""
         attained = 0

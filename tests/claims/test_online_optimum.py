@@ -11,6 +11,7 @@ from src.claims import online_optimum as module
 from src.claims.online_optimum import against_lru, demanded, forest_sweep, online_optimum
 from src.radixcache import Optimum, Trie
 from src.walks.online_game import best_online
+from tests.claims.test_theorems import small_cases
 from tests.helpers import ROUNDS, STUDY, claimed, round_costs
 
 BYPASS, LOCKED = Optimum.BYPASS, Optimum.LOCKED
@@ -47,6 +48,8 @@ class Sweeps(unittest.TestCase):
         found = forest_sweep(3)
         self.assertEqual(found["cases"], 15)
         self.assertEqual(sum(found[key] for key in found if key.startswith("cases_")), 0)
+        positions = [len(best_online(*case).game.positions) for case in small_cases(3)]
+        self.assertEqual((len(positions), found["positions"]), (15, sum(positions)))
         with mock.patch.object(module, "demanded", lambda *_: 9):
             self.assertEqual(forest_sweep(3)["cases_with_another_ratio_than_the_width"], 15)
         real = module.best_online

@@ -101,6 +101,8 @@ class Bounds(unittest.TestCase):
         with mock.patch.multiple(module, least_of_all=lambda *_: 9, most_of_marking=lambda *_: Fraction(1, 2)):
             found = forest_sweep(3)
         self.assertEqual((found["cases_below_a_lower_bound"], found["cases_above_the_upper_bound"]), (cases, cases))
+        with mock.patch.object(module, "least_of_marking", lambda *_: 9):
+            self.assertEqual(forest_sweep(3)["cases_below_a_lower_bound"], cases)
         with mock.patch.object(module, "harmonic", lambda _: Fraction(7)):
             found = forest_sweep(3)
         self.assertEqual(found["bypassing_cases_with_another_ratio_than_twice_harmonic"], cases // 2)

@@ -41,6 +41,7 @@ class Reduction(unittest.TestCase):
         found = on_forests(3)
         self.assertEqual((found["cases"], found["edges_where_held_sets_differ"]), (10, 0))
         self.assertGreater(found["edges_where_flat_misses_more"], 0)
+        self.assertEqual(on_forests(2)["edges"], 3 * 2 + 2 * 2)  # cold, a or b cached; cold or a cached, of a and aa
 
     def test_the_wrong_order_is_seen(self) -> None:
         """Blocks written out shallowest first, and a flat cache of K + 1 or K - 1 blocks."""

@@ -10,7 +10,7 @@ from typing import Any
 from unittest import mock
 
 from src.claims import theorems as module
-from src.claims.theorems import bound, cases, fifo_sweep, lru_sweep, offline_sweep, theorems
+from src.claims.theorems import Priced, bound, cases, fifo_sweep, lru_sweep, offline_sweep, theorems
 from src.policies.cache import Cache, CacheState
 from src.policies.scores import make_policy
 from src.radixcache import Optimum, Trie, UnrestrictedBelady
@@ -120,6 +120,9 @@ class Theorems(unittest.TestCase):
             above = lru_sweep(3, lambda *_, limit=limit: limit)["cases_above_the_bound"]
             self.assertEqual(above, sum(ratio is not None and ratio > limit for ratio in ratios))
         self.assertTrue(any(ratio is not None and ratio > 2 for ratio in ratios))
+        made_up = [Priced(star(2), 1, LOCKED, ratio) for ratio in (None, Fraction(3), Fraction(1), None)]
+        with mock.patch.object(module, "priced", lambda *_: made_up):
+            self.assertEqual(lru_sweep(2)["cases_above_the_bound"], 3)
 
     def test_the_sweep_of_fifo(self) -> None:
         largest: dict[str, dict[str, Fraction]] = {"bypass": {}, "locked": {}}

@@ -23,6 +23,7 @@ from src.claims.whole_nodes import (
 )
 from src.radixcache import Optimum, Trie
 from src.walks.belady import belady
+from src.walks.every_length import Supremum, Witness
 from src.walks.exhaustive import Machine
 from src.walks.forests import forest_trie, forests
 from tests.claims.test_theorems import small_cases
@@ -118,6 +119,9 @@ class Sweeps(unittest.TestCase):
             self.assertEqual(forest_sweep(3)["cases_above_the_stars_bound"], cases)
         with mock.patch.object(module, "price_from_below", lambda *_: Fraction(7)):
             self.assertEqual(forest_sweep(3)["cases_with_another_ratio_than_the_private_chains"], cases)
+        unbounded = Supremum(None, False, None, Witness((), ("0",), 1, 0), 1)
+        with mock.patch.object(module, "supremum", lambda _: unbounded):
+            self.assertEqual(forest_sweep(3)["cases_above_the_stars_bound"], cases)
         found = optimum_sweep(3, 4)
         self.assertEqual((found["cases"], found["cases_above_the_bound"]), (2 * len(fitting_cases(3)), 0))
         with mock.patch.object(module, "optimum_bound", lambda *_: Fraction(1)):

@@ -72,8 +72,9 @@ class Width(unittest.TestCase):
             self.assertLessEqual(belady(star(3), 2, sequence, BYPASS).misses, 2 + 9 // 3)
             self.assertLessEqual(belady(star(3), 2, sequence, LOCKED).misses, 2 + 9 // 2)
         found = adversary(4, 6)
-        runs = sum(len(one.optima) for one in cases(4) if width(one.trie.parent, one.capacity + 1) > 1)
-        self.assertEqual(found["runs"], len(sglang_policies()) * runs)
+        leaves = [width(one.trie.parent, one.capacity + 1) for one in cases(4) for _ in one.optima]
+        self.assertEqual(found["runs"], len(sglang_policies()) * sum(one > 1 for one in leaves))
+        self.assertEqual(found["requests"], len(sglang_policies()) * 6 * sum(one for one in leaves if one > 1))
         self.assertEqual((found["runs_with_a_full_hit"], found["runs_in_which_the_optimum_pays_more"]), (0, 0))
         with mock.patch.object(module, "price", lambda *case: price(*case) + 1):
             self.assertGreater(adversary(4, 6)["runs_in_which_the_optimum_pays_more"], 0)

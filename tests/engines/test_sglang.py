@@ -93,6 +93,17 @@ class NotRecorded(unittest.TestCase):
         engine.release(())
         engine.check()
 
+    def test_a_child_with_more_locks_than_its_parent_is_seen(self) -> None:
+        engine = SGLang(3)
+        for path in ((0, 1, 2), (0,)):
+            engine.serve(path)
+            engine.release(path)
+        engine.check()
+        _, lower = sorted(engine.nodes(), key=lambda node: node.blocks)
+        lower.locks += 1
+        engine.locked += len(lower.blocks)
+        self.assertRaises(AssertionError, engine.check)
+
     def test_one_behaviour_off(self) -> None:
         """Each of them changes what one scenario does, and only as it says."""
         trie = Trie(["000", "1", "2", "0", "222"])

@@ -7,11 +7,13 @@ import random
 import unittest
 from collections.abc import Sequence
 from math import inf
+from typing import Any
 
 from src.radixcache import (
     Eviction,
     LeafOnlyBelady,
     Optimum,
+    Path,
     Rule,
     Run,
     Search,
@@ -79,6 +81,16 @@ class TheOptimum(unittest.TestCase):
         self.assertEqual(run.evictions, [Eviction(3, blocks(3), False, False)])
         run = belady(trie, 2, ("0", "1", "11"), LOCKED)
         self.assertEqual(run.evictions, [Eviction(0, blocks(0), False, True)])
+
+    def test_an_interior_eviction_is_said_to_be_one(self) -> None:
+        """Of a trie whose requests use their last block alone, 0 has no next use where 00, which lies on it, has."""
+
+        class LastBlocks(Trie):
+            def path(self, string: Any) -> Path:
+                return super().path(string)[-1:]
+
+        run = belady(LastBlocks(BINARY), 2, ("0", "00", "1", "00"), LOCKED)
+        self.assertEqual(run.evictions, [Eviction(0, blocks(0, 2), interior=True, strict=True)])
 
     def test_a_path_longer_than_the_capacity_under_bypass(self) -> None:
         trie = Trie(["abcd"])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 import unittest
+from unittest import mock
 
 from src.radixcache import Rule, Trie, as_set, flat_lru, serve_lru
+from src.walks import flat_machine
 from src.walks.flat_machine import flat_access, flat_beside_lru, written_out
 from tests.helpers import STUDY, random_sequence, random_universe
 
@@ -51,6 +53,8 @@ class FlatMachine(unittest.TestCase):
         pages, _ = flat_access(2, (), [0, 2])
         pages, _ = flat_access(2, pages, [1])
         self.assertNotEqual(as_set(pages), serve_lru(STUDY, 2, ["00", "1"], Rule.LEAF_ONLY).steps[-1].cached)
+        with mock.patch.object(flat_machine, "written_out", lambda trie, sequence: list(trie.path(*sequence))):
+            self.assertEqual(flat_beside_lru(STUDY, 2).run(["00", "1", "0"]), [(0, 0), (1, 0), (0, 1)])
 
 
 if __name__ == "__main__":
