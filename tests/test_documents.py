@@ -102,7 +102,17 @@ class Readme(unittest.TestCase):
         lines = [line for line in self.block("$ python3 run.py replay").splitlines()[1:] if line != "..."]
         rest = iter(shown)
         self.assertEqual([line for line in lines if line in rest], lines)  # all of them, in their order
-        self.assertIn("So it hits 17.18% of the trace above where LRU hits 12.37%", self.page)
+        self.assertIn("it hits 17.18% of the trace above where LRU hits 12.37%", self.page)
+
+    def test_what_memory_gains(self) -> None:
+        rows = trace_result("conversation")["measured"]["capacities"].values()
+        (shown,) = (one for one in tables(self.page) if "2,000 blocks" in one[0])
+        hits = [{name: each["hits"] for name, each in row["policies"].items()} for row in rows]
+        lru_2 = [one.pop("lru-2") for one in hits]
+        best = [max(one.values()) for one in hits]
+        optimum = [row["optimum"]["locked"]["hits"] for row in rows]
+        for row, expected in zip(shown[1:], (best, lru_2, optimum)):
+            self.assertEqual(row[1:], [f"{each:,}" for each in expected])
 
     def test_numbers(self) -> None:
         results = committed()
@@ -172,6 +182,21 @@ class Traces(unittest.TestCase):
             self.assertIn(f"{share:.2f}% of ", page)
             self.assertIn(f"{at['optimum_matches_lru_at']:,} blocks", page)
         self.assertIn(f"{trace_result('conversation')['measured']['partial_blocks']:,} of the requests end", page)
+
+    def test_what_memory_gains(self) -> None:
+        page = " ".join(text("results/TRACES.md").split())
+        rows = trace_result("conversation")["measured"]["capacities"]
+        more = {at: 100 * row["policies"]["lru-2"]["hits"] / row["lru_hits"] - 100 for at, row in rows.items()}
+        self.assertIn(f"hits {more['5000']:.0f}% more, and at 2,000 blocks {more['2000']:.0f}% more", page)
+        self.assertIn(f"At 10,000 it hits {more['10000']:.1f}% more", page)
+        half, synthetic, conversation = trace_result("research")["judged"]
+        first, second = (100 * one["distinct_blocks"] / one["blocks"] for one in (conversation, synthetic))
+        self.assertIn(f"blocks {first:.0f}% come for the first time, of the synthetic one's {second:.0f}%", page)
+        less = 100 - 100 * half["hits"]["lru-2"]["20000"] / half["hits"]["lru"]["20000"]
+        self.assertIn(f"at 20,000, on the second half of the trace, {less:.0f}% less", page)
+        hits = synthetic["hits"]
+        more = {at: 100 * hits["lru-2"][at] / hits["lru"][at] - 100 for at in hits["lru"]}
+        self.assertIn(f"hits {more['2000']:.0f}% more than LRU at 2,000 blocks and {more['5000']:.0f}% more at", page)
 
 
 class Preregistration(unittest.TestCase):

@@ -80,8 +80,8 @@ def favourite(score: Score, repeats: int) -> dict[str, Any]:
     """Return what it costs that a block was requested often and never comes back, by the plain cache.
 
     Two other blocks, for which there would be room, take turns until it goes.  The optimum misses each block once.
-    Where the score grows with the requests ever and without bound, as under aged-lfu and hyperbolic, so do the turns:
-    for any number of them there is a number of repeats after which neither of the two has caught up with it.
+    Where the score grows with the requests ever, as under aged-lfu, so do the turns: for any number of them there is a
+    number of repeats after which neither of the two has caught up with it (results/PROOFS.md).
     """
     trie = Trie(PAGES)
     cache = Cache(trie, 2, score)

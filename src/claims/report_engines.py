@@ -70,8 +70,14 @@ def memory(claim: Claim) -> str:
         table(["policy", *measured["every_length"]["lru"]], ratios),
         f"An old favourite: {claim['parameters']['favourite']}. Misses to the optimum's, by how often a was asked for:",
         table(["policy", *repeats], costs),
-        "So a policy that hits most on a trace with lasting favourites has no bound in the worst case: that is the"
-        " trade.",
+        "So a policy that counts every request ever hits most on a trace with lasting favourites, and pays most when"
+        " they"
+        " end: `aged-lfu`, `hits-per-block` and `gdsf` have no bound in the worst case, `hyperbolic` and `ttl` none"
+        " that"
+        " holds for all their parameters ([PROOFS.md](PROOFS.md#policies-that-remember-how-often)). `lru-2` remembers"
+        " two"
+        " requests, and its ratio is finite where its states close. What they hit on real traces:"
+        " [TRACES.md](TRACES.md#policies-with-a-memory).",
     )
 
 
