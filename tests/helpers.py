@@ -18,7 +18,7 @@ from unittest import mock
 from src.page.guard import guarded
 from src.policies.cache import Cache
 from src.policies.scores import make_policy
-from src.radixcache import LeafOnlyBelady, Optimum, Rule, Trie, serve_lru
+from src.radixcache import LeafOnlyBelady, Optimum, Recency, Rule, Run, Step, String, Trie, lru_access, serve_lru
 from src.walks.belady import belady
 from src.walks.cycles import Edge, Graph
 
@@ -28,6 +28,7 @@ STUDY = Trie(BINARY)
 Walk = list[Edge]
 ROUNDS = 4
 searching = cache(LeafOnlyBelady)
+accessed = cache(lru_access)
 
 
 def committed() -> dict[str, Any]:
@@ -140,6 +141,19 @@ def simple_cycles(one: Graph) -> Iterator[Walk]:
 
     for start in range(one.states):
         yield from extend([], {start}, start)
+
+
+def shared_lru(
+    trie: Trie, capacity: int, sequence: Sequence[String], rule: Rule,
+    recency: Recency = Recency.PATH, locked: bool = False,
+) -> Run:
+    """Serve a sequence as `serve_lru` does; sequences with a common beginning share its service."""
+    state = (0,) * len(trie)
+    steps: list[Step] = []
+    for string in sequence:
+        state, step = accessed(trie, capacity, state, string, rule, recency, locked)
+        steps.append(step)
+    return Run(tuple(steps))
 
 
 def policy_misses(name: str, trie: Trie, capacity: int, requests: Sequence[tuple[Any, int]]) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import unittest
+from functools import cache
 from pathlib import Path
 
 from tests.helpers import REPOSITORY
@@ -44,6 +45,7 @@ def is_module(name: str) -> bool:
     return (REPOSITORY / Path(*name.split("."))).with_suffix(".py").is_file()
 
 
+@cache
 def house() -> dict[str, set[str]]:
     """Return each module under `src` with what it imports of ours."""
     paths = [path for path in sorted((REPOSITORY / "src").rglob("*.py")) if path.name != "__init__.py"]
@@ -58,7 +60,7 @@ class Rooms(unittest.TestCase):
                 self.assertIn(room(one), allowed, f"{module} imports {one}")
 
     def test_no_circle(self) -> None:
-        left = house()
+        left = dict(house())
         while left:
             free = [module for module, used in left.items() if not used & left.keys()]
             self.assertTrue(free, f"a circle among {sorted(left)}")

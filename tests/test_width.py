@@ -61,7 +61,7 @@ class Width(unittest.TestCase):
 
     def test_a_long_chain_and_a_wide_comb(self) -> None:
         """Neither recursion nor a square of the blocks: groups that grow block by block upwards."""
-        blocks = 10_000
+        blocks = 4_000
         self.assertEqual(width_curve([ROOT, *range(blocks - 1)]).between(blocks), (1, 1))
         spine = [ROOT, *range(blocks - 1)]
         leaves = [block for block in range(1, blocks) for _ in range(1 + block % 7)]

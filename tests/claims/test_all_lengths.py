@@ -16,7 +16,7 @@ from src.walks.beside_optimum import lru_beside_optimum
 from src.walks.every_length import every_length, explore, policy_every_length, request_names, supremum
 from src.walks.exhaustive import Outgrown
 from src.walks.forests import star
-from tests.helpers import BINARY, ROUNDS, STUDY, claimed, round_costs, searching
+from tests.helpers import BINARY, ROUNDS, STUDY, claimed, round_costs, searching, shared_lru
 
 BYPASS, LOCKED = Optimum.BYPASS, Optimum.LOCKED
 
@@ -165,7 +165,7 @@ class Counts(unittest.TestCase):
         """Return the counts by serving every sequence, one by one."""
         instances = loses = strict = other = 0
         for capacity, sequence in itertools.product((2, 3), itertools.product(BINARY, repeat=length)):
-            leaf, shallow, deep = (serve_lru(STUDY, capacity, sequence, rule, recency) for rule in Rule)
+            leaf, shallow, deep = (shared_lru(STUDY, capacity, sequence, rule, recency) for rule in Rule)
             instances += 1
             loses += shallow.misses > leaf.misses
             free = [*shallow.evictions, *deep.evictions]
@@ -229,7 +229,7 @@ class Counts(unittest.TestCase):
         """Return, for each rule, the cached blocks with the place of their last access among those of the others."""
         orders = []
         for rule in Rule:
-            cached = serve_lru(STUDY, capacity, sequence, rule).steps[-1].cached if sequence else 0
+            cached = shared_lru(STUDY, capacity, sequence, rule).steps[-1].cached if sequence else 0
             last = {block: at for at, string in enumerate(sequence) for block in STUDY.path(string)}
             times = sorted({last[block] for block in range(6) if cached >> block & 1})
             orders.append(tuple((block, times.index(last[block])) for block in range(6) if cached >> block & 1))

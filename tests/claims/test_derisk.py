@@ -7,9 +7,9 @@ import unittest
 from fractions import Fraction
 
 from src.claims.derisk import BINARY, Universe, derisk, pre_registered, ratios_of_both_models, witness, worst_lru_ratio
-from src.radixcache import Optimum, Rule, Trie, UnrestrictedBelady, flat_belady, flat_lru, names, serve_lru
+from src.radixcache import Optimum, Rule, Trie, UnrestrictedBelady, flat_belady, flat_lru, names
 from src.walks.exhaustive import Outgrown
-from tests.helpers import STUDY, claimed
+from tests.helpers import STUDY, claimed, shared_lru
 
 
 class Derisk(unittest.TestCase):
@@ -33,18 +33,16 @@ class Derisk(unittest.TestCase):
             table = ratios_of_both_models(Universe(capacity=capacity, length=length))
             for optimum in Optimum:
                 search = UnrestrictedBelady(STUDY, capacity, optimum)
-                tree, flat = [Fraction(1)], [Fraction(1)]
-                for sequence in itertools.product(BINARY, repeat=length):
-                    lru_steps = serve_lru(STUDY, capacity, sequence, Rule.LEAF_ONLY).steps
-                    for end in range(1, length + 1):
-                        begin = sequence[:end]
-                        one = Fraction(sum(step.misses for step in lru_steps[:end]), search.misses(begin))
-                        two = Fraction(flat_lru(capacity, begin), flat_belady(capacity, begin, optimum))
+                tree, flat = [Fraction(1)] * length, [Fraction(1)] * length
+                for end in range(1, length + 1):
+                    for sequence in itertools.product(BINARY, repeat=end):
+                        lru = shared_lru(STUDY, capacity, sequence, Rule.LEAF_ONLY).misses
+                        one = Fraction(lru, search.misses(sequence))
+                        two = Fraction(flat_lru(capacity, sequence), flat_belady(capacity, sequence, optimum))
                         for ratios, ratio in ((tree, one), (flat, two)):
-                            ratios += [ratios[-1]] * (end + 1 - len(ratios))
-                            ratios[end] = max(ratios[end], ratio)
+                            ratios[end - 1] = max(ratios[end - 1], ratio)
                 for name, ratios in (("tree", tree), ("flat", flat)):
-                    running = list(itertools.accumulate(ratios[1:], max))
+                    running = list(itertools.accumulate(ratios, max))
                     self.assertEqual(table[f"{name}_{optimum.value}"], list(map(str, running)), (name, optimum))
 
     def test_the_claim_holds_the_table(self) -> None:

@@ -26,7 +26,7 @@ from src.engines.engine import Served, serve_all
 from src.engines.store import Store
 from src.radixcache import ROOT, Optimum, Rule, Trie, serve_lru
 from src.walks.belady import belady
-from tests.helpers import STUDY, claimed, random_sequence, random_universe
+from tests.helpers import STUDY, claimed, random_sequence, random_universe, shared_lru
 
 
 def plain(capacity: int, kind: Kind, sequence: tuple[Any, ...], rule: Rule = Rule.LEAF_ONLY) -> EngineTally:
@@ -34,7 +34,7 @@ def plain(capacity: int, kind: Kind, sequence: tuple[Any, ...], rule: Rule = Rul
     engine = kind.make(capacity)
     extra = unequal = other = interior = 0
     held: set[int] = set()
-    steps = serve_lru(STUDY, capacity, sequence, rule).steps
+    steps = shared_lru(STUDY, capacity, sequence, rule).steps
     for string, step, served in zip(sequence, steps, serve_all(engine, [(STUDY.path(one), 0) for one in sequence])):
         more = len(string) - served.hits - step.misses
         extra += more

@@ -17,8 +17,8 @@ from src.claims.online import (
     study_managers,
     tie_audit,
 )
-from src.radixcache import Recency, Rule, Run, as_set, serve_lru
-from tests.helpers import STUDY, claimed
+from src.radixcache import Recency, Rule, Run, as_set
+from tests.helpers import STUDY, claimed, shared_lru
 
 LENGTH = 4
 
@@ -26,7 +26,7 @@ LENGTH = 4
 def runs(managers: tuple[Manager, ...], length: int = LENGTH) -> Iterator[tuple[Run, ...]]:
     """Yield the runs of some caches on every instance."""
     for capacity, sequence in itertools.product(CAPACITIES, itertools.product(STUDY.strings, repeat=length)):
-        yield tuple(serve_lru(STUDY, capacity, sequence, *manager) for manager in managers)
+        yield tuple(shared_lru(STUDY, capacity, sequence, *manager) for manager in managers)
 
 
 def plain_beside(first: Run, other: Run, sequence: tuple[str, ...]) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import unittest
 from collections.abc import Callable, Iterator, Sequence
@@ -40,11 +41,16 @@ class Pair(NamedTuple):
     strict: int
 
 
+@functools.lru_cache(maxsize=1)
+def both(trie: Trie, capacity: int, score: Score) -> tuple[Cache, Cache]:
+    """Return the two plain caches."""
+    return Cache(trie, capacity, score), Cache(trie, capacity, score, leaf_only=False)
+
+
 def served(trie: Trie, capacity: int, score: Score, pair: Pair, request: Any) -> Pair:
     """Serve one more request, a string or a pair with a priority, by the two plain caches."""
     results, after = [], []
-    for leaf_only, state in zip((True, False), pair.caches):
-        cache = Cache(trie, capacity, score, leaf_only)
+    for cache, state in zip(both(trie, capacity, score), pair.caches):
         cache.restore(state)
         results.append(cache.access(*(request if isinstance(request, tuple) else (request,))))
         after.append(cache.state())

@@ -29,7 +29,7 @@ class Queue(unittest.TestCase):
         scores["deepest first"] = of_facts(lambda block: -block.depth)
         evicted = refused = 0
         for seed, (name, score) in enumerate(scores.items()):
-            paths = random_paths(seed, requests=60)
+            paths = random_paths(seed, requests=40)
             trace = trace_of(paths, [chance.randint(0, 2) for _ in paths])
             requests = list(zip(trace.requests, trace.priorities))
             for behaviour in BEHAVIOURS:
@@ -42,8 +42,8 @@ class Queue(unittest.TestCase):
                     evicted += len(one.evicted)
                     refused += not one.admitted
                 self.assertEqual(facts_of(plain), facts_of(fast))
-        self.assertGreater(evicted, 2000)
-        self.assertGreater(refused, 100)
+        self.assertGreater(evicted, 1300)
+        self.assertGreater(refused, 65)
 
     def test_the_heap_stays_small(self) -> None:
         engine = QueuedSGLang(3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import random
 import re
@@ -53,6 +54,10 @@ def hit_rate_chart() -> str:
     for rank, name in enumerate(("lfu", "slru", "priority", "fifo", "mru", "filo")):
         series.append(Series(name, [(x, Fraction(x, 300_000 + 50_000 * rank)) for x in ladder], "points"))
     return chart("Hit rate", "capacity (blocks)", "hit rate", series, x_log=True, y_percent=True)
+
+
+def digest() -> str:
+    return hashlib.sha256((ratio_chart() + hit_rate_chart()).encode()).hexdigest()
 
 
 class Drawn:
@@ -177,16 +182,13 @@ class DocumentTest(unittest.TestCase):
         self.assertGreaterEqual(drawn.right - drawn.left, chart_module.LEAST_WIDTH)
 
     def test_same_bytes_on_every_run_and_hash_seed(self) -> None:
-        code = "import hashlib; from tests.page.test_chart import *; " \
-               "print(hashlib.sha256((ratio_chart() + hit_rate_chart()).encode()).hexdigest())"
-        found = set()
-        for seed in ("0", "1"):
-            environment = {**os.environ, "PYTHONHASHSEED": seed}
-            found.add(subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=True,
-                                     capture_output=True, text=True).stdout)
+        code = "from tests.page.test_chart import *; print(digest())"
+        environment = {**os.environ, "PYTHONHASHSEED": "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"}
+        found = {digest(), subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=True,
+                                          capture_output=True, text=True).stdout.strip()}
         self.assertEqual(len(found), 1)
         # One digest for all interpreters; after a wanted change of the drawing, look at the picture and replace it.
-        self.assertEqual(found.pop().strip(), "ef969ed868e95e36c89c9bdd928a25b6ab620740bd71c08cbcccdf6a11a7c0d0")
+        self.assertEqual(found.pop(), "ef969ed868e95e36c89c9bdd928a25b6ab620740bd71c08cbcccdf6a11a7c0d0")
 
     def test_numbers_may_be_of_any_kind(self) -> None:
         shares = [(Fraction(1, 2), Fraction(1, 4)), (Fraction(2), Fraction(3, 4))]
@@ -416,7 +418,7 @@ class MarkTest(unittest.TestCase):
         self.assertEqual(widths, [[("5", 2), ("8", 1), ("2", 4)], [("5", 1), ("2", 4)], [("2", 3)]])
 
     def test_thinning_keeps_ends_and_extremes(self) -> None:
-        for seed in range(5):
+        for seed in range(2):
             rng = random.Random(seed)
             points = [(x, rng.randrange(10**6)) for x in range(20_000)]
             points[rng.randrange(1, 19_999)] = (10_000, -5 * 10**5)
@@ -450,7 +452,7 @@ class MarkTest(unittest.TestCase):
 
     def test_document_size_does_not_grow_with_the_points(self) -> None:
         sizes = []
-        for count in (20_000, 80_000):
+        for count in (10_000, 40_000):
             rng = random.Random(count)
             text = chart("t", "x", "y", [Series("a", [(x, rng.randrange(1000)) for x in range(count)], "steps")])
             sizes.append(len(text))

@@ -9,6 +9,7 @@ A new policy is tested by a class of a few lines, here for a function `thrifty` 
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -202,7 +203,7 @@ def victims(score: Score, requests: Sequence[Any], trie: Trie = LETTERS, leaf_on
 
 def fork(cache: Cache) -> Cache:
     """Return a cache in the same state, without locks, that goes on by itself."""
-    twin = Cache(cache.trie, cache.capacity, cache.score, cache.leaf_only, cache.write_back)
+    twin = copy.copy(cache)
     twin.restore(cache.state()._replace(locks=()))
     return twin
 
@@ -249,7 +250,7 @@ class PolicyMixin:
     priorities: tuple[int, ...] = (0,)
     length: int = 4
     plain_score: Callable[[Line], Any] | None = None
-    stories: int = 200
+    stories: int = 100
 
     def score(self) -> Score:
         return make_policy(self.policy, self.config)
@@ -287,7 +288,7 @@ class PolicyMixin:
                     self.fail(f"{self.policy}: {error}\n{story._replace(operations=story.operations[: at + 1])}")
 
     def test_a_tie_goes_to_the_least_recently_used_then_to_the_deeper(self) -> None:
-        for story in random_stories(2, 40, locking=False):
+        for story in random_stories(2, 25, locking=False):
             cache = story.cache(self.score())
             for operation in story.operations:
                 perform(cache, operation)
@@ -309,7 +310,7 @@ class PolicyMixin:
                 self.assertEqual(perform(one, operation), perform(other, operation), story)
 
     def test_the_path_in_service_and_locked_blocks_never_go(self) -> None:
-        for story in random_stories(4, 40):
+        for story in random_stories(4, 25):
             cache = story.cache(self.score())
             locked: list[str] = []
             for operation in story.operations:
@@ -484,7 +485,7 @@ class PolicyMixin:
 
     def test_no_block_scores_higher_than_its_parent(self) -> None:
         self.skip_unless_kept()
-        for story in random_stories(5, 60):
+        for story in random_stories(5, 40):
             cache = story.cache(self.score())
             for operation in story.operations:
                 perform(cache, operation)

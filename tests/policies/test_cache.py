@@ -148,11 +148,11 @@ class LruOfTheModelTest(unittest.TestCase):
             memo: dict[tuple[tuple[int, ...], str], Any] = {}
             # sequences of a length that lead both to the same state go on as one; lru does not look at hits
             layer: dict[Any, tuple[str, ...]] = {((0,) * len(trie), ()): ()}
+            cache = Cache(trie, capacity, leaf_only=leaf_only)
             for _ in range(5):
                 following: dict[Any, tuple[str, ...]] = {}
                 for (times, facts), sequence in layer.items():
                     for string in BINARY:
-                        cache = Cache(trie, capacity, leaf_only=leaf_only)
                         cache.restore(CacheState(max(times), facts))
                         served = cache.access(string)
                         if (times, string) not in memo:

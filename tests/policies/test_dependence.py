@@ -164,7 +164,7 @@ class Watched(unittest.TestCase):
             lambda block: sorted([-block.last_access, -block.created]),
             lambda block: operator.neg(-block.hits),
         ]
-        for _ in range(20):
+        for _ in range(10):
             many = [
                 Facts(rng.randint(1, 6), rng.randint(1, 6), rng.randint(0, 5), rng.randint(0, 1), at) for at in range(6)
             ]

@@ -57,12 +57,12 @@ class GhostCache:
 
 
 class SecondImplementations(unittest.TestCase):
-    """LRU-2 and 2Q with ghosts, written anew, on 500 random traces: the plain cache and the replay agree with them."""
+    """LRU-2 and 2Q with ghosts, written anew, on 200 random traces: the plain cache and the replay agree with them."""
 
-    def test_they_agree_on_500_random_traces(self) -> None:
+    def test_they_agree_on_200_random_traces(self) -> None:
         chance = random.Random(12)
         returned = 0
-        for number in range(500):
+        for number in range(200):
             strings = ["".join(chance.choices("abc", k=chance.randint(1, 4))) for _ in range(chance.randint(3, 12))]
             requests = chance.choices(strings, k=16)
             capacity = chance.randint(1, 9)
@@ -76,7 +76,7 @@ class SecondImplementations(unittest.TestCase):
                     self.assertEqual(set(cache.trie.labels(cache.cached())), ghosts.cached, (name, requests[:at]))
                     total += hits
                 self.assertEqual(replay(trace_of(requests), capacity, make_policy(name)).hits, total)
-        self.assertGreater(returned, 2000)  # ghosts that came back
+        self.assertGreater(returned, 800)  # ghosts that came back
 
 
 class ByHand(unittest.TestCase):
@@ -135,7 +135,7 @@ class OrderTest(unittest.TestCase):
         broken = set()
         for name in research_policies():
             plain = make_policy(name)
-            for story in random_stories(8, 40, length=16):
+            for story in random_stories(8, 25, length=16):
                 for now in (16, 30):
                     asks = name in ("hyperbolic", "ttl")
                     cache = story.cache((lambda block, p=plain, n=now: p(block, now=n)) if asks else plain)
@@ -148,7 +148,7 @@ class OrderTest(unittest.TestCase):
     def test_the_rule_never_binds_where_the_order_is_kept(self) -> None:
         binds = set()
         for name in research_policies():
-            for story in random_stories(9, 40, length=16):
+            for story in random_stories(9, 25, length=16):
                 cache = Cache(Trie(story.strings), story.capacity, make_policy(name), leaf_only=False)
                 for operation in story.operations:
                     if operation[0] == "access" and cache.access(*operation[1:]).interior:

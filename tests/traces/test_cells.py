@@ -21,7 +21,7 @@ from src.traces.reading import trace_of
 from src.traces.workload import count, workload_of
 from tests.helpers import REPOSITORY, random_paths
 
-WORK = workload_of(trace_of(random_paths(21)))
+WORK = workload_of(trace_of(random_paths(21, 70)))
 
 
 def failing(block: Facts) -> int:
@@ -37,7 +37,7 @@ class Cells(unittest.TestCase):
     def test_the_same_results_in_the_same_order(self) -> None:
         wanted = [Cell(name, make_policy(name), capacity) for name in REGISTRY for capacity in (2, 30)]
         plain = [count(WORK, cell.capacity, cell.score).hits for cell in wanted]
-        for jobs in (1, 2, 4, 99):
+        for jobs in (1, 3, 99):
             self.assertEqual(run_cells(WORK, wanted, jobs), plain)
         self.assertEqual(run_cells(WORK, [], 4), [])
 

@@ -22,7 +22,7 @@ POLICIES = {name: make_policy(name) for name in sglang_policies()}
 def a_trace(seed: int) -> Trace:
     """Return a random trace with priorities."""
     chance = random.Random(seed)
-    paths = random_paths(seed, 100)
+    paths = random_paths(seed, 70)
     return trace_of(paths, [chance.randint(0, 2) for _ in paths])
 
 

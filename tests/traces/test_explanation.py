@@ -69,7 +69,7 @@ class Explained(unittest.TestCase):
     def test_equals_the_plain_log_on_random_traces(self) -> None:
         chance = random.Random(2)
         avoided = gained = 0
-        for number in range(80):
+        for number in range(50):
             strings = random_load(chance)
             capacity, name = chance.randint(1, 8), ("lru", "mru", "lru-2", "hyperbolic")[number % 4]
             optimum = Optimum.BYPASS if number % 3 else Optimum.LOCKED

@@ -47,7 +47,7 @@ class CurveTest(unittest.TestCase):
 
     def test_equals_replay_at_every_capacity_of_small_traces(self) -> None:
         chance = random.Random(1)
-        for _ in range(200):
+        for _ in range(100):
             strings = random_strings(chance, chance.randint(1, 20), chance.randint(1, 7), chance.choice(("ab", "abc")))
             trace = trace_of(strings)
             curve = self.check_curve(trace, range(1, len(trace.parent) + 2))

@@ -78,7 +78,7 @@ class Events(unittest.TestCase):
             workload_of(trace, -2)
 
     def test_one_after_the_other_in_time_is_nothing_in_flight(self) -> None:
-        trace = with_outputs(random_paths(3), random_paths(4))
+        trace = with_outputs(random_paths(3, 70), random_paths(4, 70))
         timed = trace._replace(times=[(at, at) for at in range(0, 10 * len(trace.requests), 10)])
         for name in UNCLOCKED:
             for capacity in (3, 20, 60):
@@ -97,8 +97,8 @@ class Counted(unittest.TestCase):
     """Curve, replay and optimum count the same blocks."""
 
     def workloads(self, seed: int) -> Iterator[Workload]:
-        paths = random_paths(seed)
-        trace = with_outputs(paths, random_paths(seed + 1))
+        paths = random_paths(seed, 70)
+        trace = with_outputs(paths, random_paths(seed + 1, 70))
         trace = trace._replace(block_tokens=2, tokens=[2 * len(path) + at % 2 for at, path in enumerate(paths)])
         for warm_up, last, outputs in itertools.product((0, 40), (False, True), (False, True)):
             yield workload_of(trace, 0, warm_up, last, outputs)

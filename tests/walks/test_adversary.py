@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import unittest
 from fractions import Fraction
 
-from src.policies.cache import Cache
+from src.policies.cache import Cache, CacheState
 from src.policies.facts import Facts, PolicyError, Score
 from src.policies.scores import make_policy, sglang_policies
 from src.radixcache import Optimum, Trie, UnrestrictedBelady
@@ -18,15 +18,31 @@ def plain_worst(
     trie: Trie, capacity: int, score: Score, optimum: Optimum, length: int
 ) -> tuple[Fraction, tuple[str, ...]]:
     """Return the worst ratio and its first shortest sequence, one sequence at a time."""
-    search = UnrestrictedBelady(trie, capacity, optimum)
+    cache = Cache(trie, capacity, score)
     best: tuple[Fraction, tuple[str, ...]] = (Fraction(0), ())
-    for count in range(1, length + 1):
-        for sequence in itertools.product(trie.strings, repeat=count):
-            cache = Cache(trie, capacity, score)
-            ratio = Fraction(sum(cache.access(string).misses for string in sequence), search.misses(sequence))
-            if ratio > best[0]:
-                best = (ratio, sequence)
+    level: list[tuple[tuple[str, ...], CacheState, int]] = [((), CacheState(), 0)]
+    for _ in range(length):
+        longer = []
+        for begin, state, misses in level:
+            for string in trie.strings:
+                cache.restore(state)
+                total = misses + cache.access(string).misses
+                sequence = (*begin, string)
+                longer.append((sequence, cache.state(), total))
+                ratio = Fraction(total, least_misses(trie, capacity, optimum, sequence))
+                if ratio > best[0]:
+                    best = (ratio, sequence)
+        level = longer
     return best
+
+
+@functools.cache
+def least_misses(trie: Trie, capacity: int, optimum: Optimum, sequence: tuple[str, ...]) -> int:
+    """Return the least misses of one sequence, by the plain search."""
+    return searching(trie, capacity, optimum).misses(sequence)
+
+
+searching = functools.cache(UnrestrictedBelady)
 
 
 def on_study(score: Score, length: int | None = None, most: int = 20_000, capacity: int = 3) -> Attack:

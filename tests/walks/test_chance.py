@@ -200,7 +200,7 @@ class ThePhasesOfTheProof(unittest.TestCase):
             ("above one for each", "above half a chain", "bypassing window without its first request",
              "window of one phase"), 0,
         )  # fmt: skip
-        for _ in range(200):
+        for _ in range(100):
             trie, capacity = random_case(rng)
             self.hold(trie, capacity, [rng.choice(trie.strings) for _ in range(25)], counts)
         self.assertGreater(min(counts.values()), 0, counts)

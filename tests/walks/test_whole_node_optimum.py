@@ -65,10 +65,13 @@ def plain(trie: Trie, capacity: int, optimum: Optimum, sequence: tuple[Any, ...]
     return least(frozenset(), 0)
 
 
+machine_of = cache(whole_node_optimum_machine)
+
+
 class AgainstEveryChoice(unittest.TestCase):
     def hold(self, trie: Trie, capacity: int, sequence: tuple[Any, ...], counts: dict[str, int]) -> None:
         for optimum in Optimum:
-            machine = whole_node_optimum_machine(trie, capacity, optimum)
+            machine = machine_of(trie, capacity, optimum)
             tallies = machine.run(sequence)
             found = sum(misses for (misses,) in tallies)
             self.assertEqual(found, plain(trie, capacity, optimum, sequence), (trie.strings, capacity, sequence))
