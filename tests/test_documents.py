@@ -56,6 +56,13 @@ class Readme(unittest.TestCase):
         (found,) = (block for block in self.blocks if block.startswith(start))
         return str(found)
 
+    def assert_in_order(self, quoted: str, printed: str) -> None:
+        """Hold what is quoted to what is printed, line by line; `...` stands for lines that are left out."""
+        for part in re.split(r"^\.\.\.\n", quoted, flags=re.MULTILINE):
+            before, found, printed = printed.partition(part) if part else ("", "", printed)
+            self.assertEqual(found, part)
+            self.assertTrue(not before or before.endswith("\n"))
+
     def test_five_minutes(self) -> None:
         self.assertLessEqual(len(self.page.splitlines()), 170)
 
@@ -72,13 +79,15 @@ class Readme(unittest.TestCase):
                     self.assertIn(heading, anchors, (name, link))
 
     def test_a_strip(self) -> None:
-        self.assertIn("`python3 run.py show 00 1 0`", self.page)
-        self.assertIn(self.block("unconstrained LRU"), typed("run.py show 00 1 0", "."))
+        command, _, printed = self.block("$ python3 run.py show").partition("\n")
+        self.assert_in_order(printed, typed(command, "."))
 
-    def test_where_the_rule_costs_fifo(self) -> None:
-        (command,) = re.findall(r"`python3 (run.py show --capacity 3 [^`]*)`", self.page)
-        found = re.findall(r"(?m)^(?:leaf-only|unconstrained) .*misses$", typed(command, "."))
-        self.assertEqual(found, ["leaf-only fifo: 5 misses", "unconstrained fifo: 4 misses"])
+    def test_where_the_rule_costs(self) -> None:
+        commands = re.findall(r"`(python3 run.py show --capacity . --radix-eviction-policy (\w+) [^`]*)`", self.page)
+        self.assertEqual([policy for _, policy in commands], ["fifo", "mru"])
+        for command, policy in commands:
+            found = re.findall(r"(?m)^(?:leaf-only|unconstrained) .*misses$", typed(command, "."))
+            self.assertEqual(found, [f"leaf-only {policy}: 5 misses", f"unconstrained {policy}: 4 misses"])
 
     def test_the_last_lines_of_the_run(self) -> None:
         lines = self.block("P1 did").splitlines()
@@ -91,17 +100,15 @@ class Readme(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "mine.py").write_text(self.block("def second_last"))
             command, _, printed = self.block("$ python3 derisk.py").partition("\n")
-            self.assertEqual(typed(command, folder), printed)
+            self.assert_in_order(printed, typed(command, folder))
 
     def test_on_your_own_trace(self) -> None:
         """The trace is not here; its committed results are what the command wrote."""
         found, told, _ = merge([str(RESULTS / "mooncake_conversation.json")])
         (row,) = (row for row in found.rows if row.capacity == 5000)
         chosen = {name: row.hits[name] for name in ("lru", "lru-2")}
-        shown = as_text(found._replace(policies=list(chosen), rows=[row._replace(hits=chosen)]), told).splitlines()
-        lines = [line for line in self.block("$ python3 run.py replay").splitlines()[1:] if line != "..."]
-        rest = iter(shown)
-        self.assertEqual([line for line in lines if line in rest], lines)  # all of them, in their order
+        shown = as_text(found._replace(policies=list(chosen), rows=[row._replace(hits=chosen)]), told)
+        self.assert_in_order(self.block("$ python3 run.py replay").partition("\n")[2], shown)
         self.assertIn("it hits 17.18% of the trace above where LRU hits 12.37%", self.page)
 
     def test_what_memory_gains(self) -> None:
@@ -130,12 +137,17 @@ class Readme(unittest.TestCase):
             f"| {measured('reduction.forests.edges')} edges, 0 differ |",
             f"| {measured('width.lru.cases')} cases, 0 off |",
             f"| {measured('online_optimum.forests.cases')} games, 0 off |",
-            f"reach {measured('theorems.above_capacity')}.",
-            f"{measured('stamps.root_first.unconstrained_worse')} of\n  {measured('online.instances')} instances",
+            f"reach {measured('theorems.above_capacity')};",
+            f"{measured('stamps.root_first.unconstrained_worse')} of {measured('online.instances')} instances",
+            f"costs misses in {measured('engines.sglang.more_misses')} of {measured('online.instances')} instances and"
+            f" saves some in {measured('engines.sglang.fewer_misses')}.",
             f"= {measured('offline.bypass.instances')}.",
         ):
-            self.assertIn(cell, self.page)
-        for name, words in (("bushy", "has width {0}, and LRU can miss {0} times"), ("slender", "has width {0}")):
+            self.assertIn(cell, " ".join(self.page.split()))
+        for name, words in (
+            ("bushy", "has width {0}, and LRU can miss {0} times"),
+            ("slender", "has width {0}, and it never misses more than {0} times"),
+        ):
             one = results["width"]["witnesses"]["two_tries"][name]
             strings = " ".join(one["strings"])
             width = one["bypass"]["ratio"]
@@ -181,6 +193,10 @@ class Traces(unittest.TestCase):
             share = 100 * at["lru_hits"] / at["optimum"]["locked"]["hits"]
             self.assertIn(f"{share:.2f}% of ", page)
             self.assertIn(f"{at['optimum_matches_lru_at']:,} blocks", page)
+        widths = {at: row["width"] for at, row in trace_result("conversation")["measured"]["capacities"].items()}
+        self.assertTrue(all(lower == upper for lower, upper in widths.values()))
+        shown = [f"{width[0]:,} at {int(at):,}" for at, width in widths.items()]
+        self.assertIn(f"it is {shown[0]} blocks, {shown[1]} and {shown[2]}.", page)
         self.assertIn(f"{trace_result('conversation')['measured']['partial_blocks']:,} of the requests end", page)
 
     def test_what_memory_gains(self) -> None:

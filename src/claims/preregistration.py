@@ -38,7 +38,7 @@ def the_rule_costs(results: Mapping[str, Claim]) -> dict[str, Any]:
         results, "offline.bypass.leaf_only_worse", "offline.locked.leaf_only_worse", "online.better", "tie_audit.wins"
     )
     true = any(deciding.values())
-    verdict = "came true" if true else "did not come true: in no instance does the rule cost a miss"
+    verdict = "came true" if true else "did not come true: in no instance does the rule cost the optimum or LRU a miss"
     return {"predicted": P1, "decided_by": deciding, "came_true": true, "verdict": f"P1 {verdict}."}
 
 

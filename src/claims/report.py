@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from src.claims.claim import Claim
-from src.claims.markdown import paragraphs, table
+from src.claims.markdown import paragraphs, shown, table
 from src.claims.preregistration import value
 from src.claims.report_beyond import BEYOND
 from src.claims.report_engines import ENGINE_SECTIONS
@@ -44,12 +44,16 @@ def report(results: Mapping[str, Claim]) -> str:
     ) + "\n"
 
 
+def became(one: Mapping[str, Any]) -> str:
+    """Return whether a prediction came true or a falsifier fired, and where a prediction did that fails in general."""
+    answer = shown(one["came_true"] if "came_true" in one else one["fired"])
+    places = "; ".join(one.get("came_true_at", ()))
+    return f"in general {answer}; yes at {places}" if places else answer
+
+
 def verdicts(found: Mapping[str, Any]) -> str:
     """Return what was predicted, what decides it, and the verdicts."""
-    rows = [
-        (name, one.get("predicted") or one["falsified_by"], one["came_true"] if "came_true" in one else one["fired"])
-        for name, one in found.items()
-    ]
+    rows = [(name, one.get("predicted") or one["falsified_by"], became(one)) for name, one in found.items()]
     deciding = [(f"`{key}`", name, number) for name, one in found.items() for key, number in one["decided_by"].items()]
     bounds = [(where, *one.values()) for where, one in found["P2"]["at_the_bounds"].items()]
     return paragraphs(
@@ -57,8 +61,7 @@ def verdicts(found: Mapping[str, Any]) -> str:
         "\n".join(f"* {one['verdict']}" for one in found.values()),
         table(["decided by", "", "value"], deciding),
         "P2 at the study's own bounds, with the same optimum on both sides. The published pair, 1.667 against 1.333,"
-        " compares"
-        " two objects and two optima.",
+        " compares two objects and two optima.",
         table(["bound", "tree", "flat paging", "the tree is"], bounds),
     )
 

@@ -57,10 +57,10 @@ def _rates(found: Comparison, rate: Callable[[int], Fraction]) -> str:
 def _scale(found: Comparison) -> str:
     if found.totals.in_flight:
         return (
-            "The gap runs from nothing to the bypassing optimum.  Where paths in flight keep the end of a path out of\n"
-            "the cache the locked one must hold it, so only the bypassing one bounds every policy."
+            "The optimum meant is the bypassing one.  Where paths in flight keep the end of a path out of the cache\n"
+            "the locked one must hold it, so only the bypassing one bounds every policy."
         )
-    return "The gap runs from nothing to the locked optimum: like a policy, it ends each request holding its path."
+    return "The optimum meant is the locked one: like a policy, it ends each request holding its path."
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def _row(found: Comparison, row: AtCapacity) -> dict[str, Any]:
         "policies": {printable(name): _hit_rate(found.totals, hits) for name, hits in row.hits.items()},
         "optimum": {optimum.value: _hit_rate(found.totals, hits) for optimum, hits in row.optimum.items()},
         "best_policies": list(map(printable, names)),
-        "gap_closed": str(Fraction(most, reach)) if reach else None,
+        "share_of_optimum": str(Fraction(most, reach)) if reach else None,
         "lru_hits": row.lru,
         "lru_hits_at_twice": row.doubled,
         "optimum_matches_lru_at": row.matching,

@@ -191,7 +191,7 @@ def as_text(tried: Sequence[Candidate], judged: Sequence[Judged]) -> str:
     text += table(["policy", "parameters", "mean share of the locked optimum"], rows) + "\n"
     header = ["policy", *(f"{capacity:,}" for capacity in JUDGED_AT)]
     for on in judged:
-        note = "its first half was looked at" if on.looked_at else "not looked at"
+        note = "its first half chose the parameters" if on.looked_at else "not used to choose"
         text += f"\n{on.name} ({note}): hits of {sum(map(len, on.trace.requests)):,} blocks\n\n"
         text += table(header, [[name, *(f"{hits:,}" for hits in row)] for name, row in on.hits.items()]) + "\n"
     return text

@@ -19,8 +19,8 @@ def sentence(found: Comparison, row: AtCapacity) -> str:
         return f"{at} even the optimum hits nothing."
     names, most = row.best()
     every = len(names) == len(found.policies) > 1
-    close = "all policies close" if every else " and ".join(map(printable, names)) + " close" + "s" * (len(names) == 1)
-    share = f"{at} {close} {percent(Fraction(most, reach))} of the gap to the optimum"
+    get = "all policies get" if every else " and ".join(map(printable, names)) + " get" + "s" * (len(names) == 1)
+    share = f"{at} {get} {percent(Fraction(most, reach))} of the optimum's hits"
     if not row.lru:
         return f"{share}; LRU hits nothing."
     return f"{share}; the optimum matches LRU with {counted(row.matching, 'block')}."
@@ -57,8 +57,18 @@ def verdict(found: Comparison, row: AtCapacity) -> str:
     if what == "neither":
         return f"{at} it is neither: {lost}.  Leave size and policy as they are."
     if what == "policy":
-        return f"{at} it is the policy: {lost}.  Try other policies before buying memory."
+        return f"{at} it is the policy: {lost}.  {_gains(found, row)}"
     return f"{at} it is the size: {lost}.  Memory gains more than any policy."
+
+
+def _gains(found: Comparison, row: AtCapacity) -> str:
+    """Return what was found to gain over LRU: the best of the chosen policies, and twice the blocks."""
+    names, most = row.best()
+    twice = percent(found.totals.rate(max(row.doubled - row.lru, 0)))
+    if most <= row.lru:
+        return f"Twice the blocks gain LRU {twice}.  Try other policies."
+    best = f"{printable(names[0])} gains" if len(names) == 1 else "the best policies gain"
+    return f"Over LRU, {best} {percent(found.totals.rate(most - row.lru))} and twice the blocks gain {twice}."
 
 
 def target_sentence(found: Comparison, reached: Target) -> str:

@@ -147,7 +147,8 @@ class Numbers(Folder):
         for in_flight, bound in ((0, Optimum.LOCKED), (4, Optimum.BYPASS)):
             arguments = [*self.ARGUMENTS, "--in-flight", str(in_flight)]
             text, measured = self.out(*arguments), self.json(*arguments)["measured"]
-            self.assertIn({Optimum.LOCKED: "to the locked", Optimum.BYPASS: "to the bypassing"}[bound], text)
+            meant = {Optimum.LOCKED: "the locked", Optimum.BYPASS: "the bypassing"}[bound]
+            self.assertIn(f"The optimum meant is {meant} one", text)
             self.assertEqual(measured["bound"], bound.value)
             for blocks, hits in self.expected(trace, in_flight).items():
                 with self.subTest(in_flight=in_flight, blocks=blocks):
@@ -158,21 +159,21 @@ class Numbers(Folder):
                     self.assertLessEqual(closed, 1)
                     self.assertLessEqual(matching, blocks)
                     at = measured["capacities"][str(blocks)]
-                    self.assertEqual((at["best_policies"], at["gap_closed"]), (best, str(closed)))
+                    self.assertEqual((at["best_policies"], at["share_of_optimum"]), (best, str(closed)))
                     self.assertEqual((at["lru_hits"], at["optimum_matches_lru_at"]), (hits["lru"], matching))
-                    names = "all policies close" if len(best) == 7 else " and ".join(best) + " close"
+                    names = "all policies get" if len(best) == 7 else " and ".join(best) + " get"
                     start = f"At {counted(blocks, 'block')} {names}"
                     line = next(line for line in text.splitlines() if line.startswith(start))
-                    self.assertIn(f" {percent(closed)} of the gap to the optimum; ", line)
+                    self.assertIn(f" {percent(closed)} of the optimum's hits; ", line)
                     self.assertTrue(line.endswith(f"; the optimum matches LRU with {counted(matching, 'block')}."))
 
     def test_where_nothing_is_hit(self) -> None:
         self.write("once.jsonl", b'{"hash_ids": [1, 2]}\n')
         self.assertIn("At 1 block even the optimum hits nothing.", self.out("once.jsonl"))
-        self.assertIsNone(self.json("once.jsonl")["measured"]["capacities"]["1"]["gap_closed"])
+        self.assertIsNone(self.json("once.jsonl")["measured"]["capacities"]["1"]["share_of_optimum"])
         self.write("cycle.jsonl", b'{"hash_ids": [1]}\n{"hash_ids": [2]}\n{"hash_ids": [3]}\n' * 3)
         text = self.out("cycle.jsonl", "--capacity", "2", "--radix-eviction-policy", "mru")
-        self.assertIn("At 2 blocks mru closes 100.00% of the gap to the optimum; LRU hits nothing.", text)
+        self.assertIn("At 2 blocks mru gets 100.00% of the optimum's hits; LRU hits nothing.", text)
 
     def test_the_head(self) -> None:
         record = b'{"hash_ids": [%s], "timestamp": %d}\n'

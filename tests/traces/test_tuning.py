@@ -122,7 +122,7 @@ class Command(unittest.TestCase):
                 output = Path(folder, "out.json")
                 text = main([str(path), str(other), "--json", str(output)]).page
                 found = json.loads(output.read_text())
-                self.assertIn("second half of trace.jsonl (not looked at)", text)
+                self.assertIn("second half of trace.jsonl (not used to choose)", text)
                 names = [(one["trace"], one["looked_at"]) for one in found["judged"]]
                 expected = [("second half of trace.jsonl", False), ("other.jsonl", False), ("trace.jsonl", True)]
                 self.assertEqual(names, expected)

@@ -29,13 +29,20 @@ class Verdicts(unittest.TestCase):
     def test_sentences(self) -> None:
         for best, optimum, infinite, text in (
             (40, 80, 90, "At 10 blocks it is the policy: of the 90.00% that can be hit at all, the size costs 10.00%"
-                         " and lru costs 40.00%.  Try other policies before buying memory."),
+                         " and lru costs 40.00%.  Twice the blocks gain LRU 0.00%.  Try other policies."),
             (40, 50, 90, "the size costs 40.00% and lru costs 10.00%.  Memory gains more than any policy."),
             (90, 90, 90, "it is neither: of the 90.00% that can be hit at all, the size costs 0.00% and lru costs 0"),
             (0, 0, 0, "No block is ever requested again: no cache can help this trace."),
         ):
             found = comparison(best, optimum, infinite)
             self.assertIn(text, verdict(found, found.rows[0]))
+
+    def test_what_was_found_to_gain(self) -> None:
+        found = comparison(40, 80, 90)
+        row = found.rows[0]._replace(lru=30, doubled=55)
+        self.assertIn("  Over LRU, lru gains 10.00% and twice the blocks gain 25.00%.", verdict(found, row))
+        both = row._replace(hits={"lfu": 40, "slru": 40})
+        self.assertIn("Over LRU, the best policies gain 10.00% and twice", verdict(found, both))
 
     def test_targets(self) -> None:
         found = comparison(40, 80, 90, in_flight=2)
