@@ -137,21 +137,27 @@ class Readme(unittest.TestCase):
             f"| {measured('reduction.forests.edges')} edges, 0 differ |",
             f"| {measured('width.lru.cases')} cases, 0 off |",
             f"| {measured('online_optimum.forests.cases')} games, 0 off |",
-            f"reach {measured('theorems.above_capacity')};",
+            f"reach {measured('theorems.above_capacity')}.",
             f"{measured('stamps.root_first.unconstrained_worse')} of {measured('online.instances')} instances",
-            f"costs misses in {measured('engines.sglang.more_misses')} of {measured('online.instances')} instances and"
-            f" saves some in {measured('engines.sglang.fewer_misses')}.",
             f"= {measured('offline.bypass.instances')}.",
         ):
             self.assertIn(cell, " ".join(self.page.split()))
-        for name, words in (
-            ("bushy", "has width {0}, and LRU can miss {0} times"),
-            ("slender", "has width {0}, and it never misses more than {0} times"),
-        ):
+        for name, words in (("bushy", "on `{}` it is {}"), ("slender", "on `{}` {}.")):
             one = results["width"]["witnesses"]["two_tries"][name]
-            strings = " ".join(one["strings"])
-            width = one["bypass"]["ratio"]
-            self.assertRegex(" ".join(self.page.split()), re.escape(f"`{strings}` " + words.format(width)))
+            self.assertEqual((one["capacity"], str(one["width"])), (4, one["bypass"]["ratio"]))
+            self.assertIn(words.format(" ".join(one["strings"]), one["width"]), self.page)
+
+    def test_engines(self) -> None:
+        (shown,) = (one for one in tables(self.page) if "what differs" in one[0])
+        hits = trace_result("engines")["measured"]["capacities"]["5000"]
+        self.assertEqual(shown[0][-1], f"hits at 5,000, partial blocks kept (LRU {hits['block']['lru']['hits']:,})")
+        for row, engine in zip(shown[1:], ("vllm", "sglang", "store")):
+            one = committed()["engines"]["measured"][engine]
+            bounds = [one["worst_ratio"][optimum.value]["2"] for optimum in Optimum]
+            self.assertEqual(row[1], str(one["same_decisions"]))
+            self.assertEqual(row[2], f"{one['more_misses']}, {one['fewer_misses']}")
+            self.assertEqual(row[3], ", ".join(bounds))
+            self.assertEqual(row[5], f"{hits[engine]['lru']['hits']:,}")
 
 
 class Traces(unittest.TestCase):
