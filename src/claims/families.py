@@ -7,7 +7,6 @@ processes.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 from typing import Any, Callable
 
@@ -59,14 +58,6 @@ def _every_length(trie: Trie, say: Say) -> dict[str, Claim]:
 
 FAMILIES: tuple[Family, ...] = (_policies, _prices, _beyond_blocks, _reduction, _every_length, study)
 """The longest first, so that the last to end is a short one."""
-
-
-def default_jobs() -> int:
-    """Return the number of processors that this process may use."""
-    try:
-        return max(len(os.sched_getaffinity(0)), 1)
-    except (AttributeError, OSError):
-        return max(os.cpu_count() or 1, 1)
 
 
 def all_claims(say: Say, jobs: int = 1) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from src.claims.claim import compared
-from src.claims.families import all_claims, default_jobs
+from src.claims.families import all_claims
 from src.claims.picture import ratio_by_length, rule_picture
 from src.claims.report import report
 from src.page.commandline import Once, Parser, Progress, json_text, table, whole_number
 from src.page.guard import FAILED, OK, Fault, Outcome
+from src.page.processors import processors
 from src.page.writer import check_outputs, write_all
 
 HOME = Path(__file__).resolve().parents[2]
@@ -66,7 +67,7 @@ def parse(arguments: list[str]) -> Any:
     parser.add_argument(
         "--check", action="store_true", help="recompute, compare with the files, write nothing; status 1 if they differ"
     )
-    jobs = default_jobs()
+    jobs = processors()
     parser.add_argument(
         "--jobs", type=whole_number(1), default=jobs, action=Once, metavar="N", help=f"processes ({jobs})"
     )

@@ -30,14 +30,6 @@ class Cell(NamedTuple):
     capacity: int
 
 
-def default_jobs() -> int:
-    """Return the number of processors that this process may use."""
-    try:
-        return max(len(os.sched_getaffinity(0)), 1)
-    except (AttributeError, OSError):
-        return max(os.cpu_count() or 1, 1)
-
-
 def run_cells(workload: Workload, cells: Sequence[Cell], jobs: int = 1) -> list[int]:
     """Return the hits of each cell, in the order given.
 

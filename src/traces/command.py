@@ -16,13 +16,13 @@ from typing import Any, Callable
 
 from src.page.commandline import Once, Parser, Progress, add_policy_options, json_text, shorten, whole_number
 from src.page.guard import Fault, Outcome, printable
+from src.page.processors import processors
 from src.page.writer import check_outputs, write_all
 from src.policies.facts import Score
 from src.policies.scores import described, make_policy, parameters, research_policies, sglang_policies
 from src.policies.user_file import file_of
 from src.traces import engine_texts, explanation
 from src.traces.about import about
-from src.traces.cells import default_jobs
 from src.traces.comparison import Comparison, compare, curves_of, ladder
 from src.traces.engines import compare_engines
 from src.traces.merge import Result, merge
@@ -198,7 +198,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add_counting_options(parser)
     engine_texts.add_engine_options(parser)
     parser.add_argument(
-        "--jobs", type=whole_number(1), default=default_jobs(), action=Once, metavar="N",
+        "--jobs", type=whole_number(1), default=processors(), action=Once, metavar="N",
         help="processes for policies and capacities (the processors)",
     )  # fmt: skip
     parser.add_argument(

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 from src.page.commandline import Once, Parser, Progress, json_text, table
 from src.page.guard import Outcome
+from src.page.processors import processors
 from src.page.writer import check_outputs, write_all
 from src.policies.facts import Facts, Score
 from src.policies.scores import make_policy, research_policies, sglang_policies
 from src.radixcache import Optimum
-from src.traces.cells import Cell, default_jobs, run_cells
+from src.traces.cells import Cell, run_cells
 from src.traces.lru_curve import lru_curve
 from src.traces.optimum import TraceOptimum
 from src.traces.reading import Trace, read_traces, trace_of
@@ -77,7 +78,7 @@ def hits_at(trace: Trace, scores: dict[str, Score], capacities: Sequence[int]) -
     workload, curve = workload_of(trace), lru_curve(trace)
     found = {"lru": [curve.hits(capacity) for capacity in capacities]}
     cells = [Cell(name, score, capacity) for name, score in scores.items() if name != "lru" for capacity in capacities]
-    for cell, hits in zip(cells, run_cells(workload, cells, default_jobs())):
+    for cell, hits in zip(cells, run_cells(workload, cells, processors())):
         found.setdefault(cell.name, []).append(hits)
     belady = TraceOptimum(trace)
     for optimum in Optimum:

@@ -16,7 +16,7 @@ from unittest import mock
 from src.policies.facts import Facts
 from src.policies.scores import REGISTRY, lru, make_policy
 from src.traces import cells
-from src.traces.cells import Cell, default_jobs, run_cells
+from src.traces.cells import Cell, run_cells
 from src.traces.reading import trace_of
 from src.traces.workload import count, workload_of
 from tests.helpers import REPOSITORY, random_paths
@@ -84,9 +84,6 @@ class Cells(unittest.TestCase):
             run_cells(WORK, [Cell("mru", make_policy("mru"), capacity) for capacity in (1, 2, 3)], 2)
         events = len(WORK.countable)
         self.assertIn(f"requests: {3 * events:,} of {3 * events:,}, ", shown.getvalue())
-
-    def test_there_is_a_processor(self) -> None:
-        self.assertGreaterEqual(default_jobs(), 1)
 
 
 @unittest.skipUnless(hasattr(os, "fork"), "needs processes that fork")
