@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from src.claims.memory import CLOSED, EVERY_LENGTH, KEEP_THE_ORDER, LONGEST, STUBBORN, favourite, memory
 from src.policies.cache import Cache
+from src.policies.facts import Facts
+from src.policies.research import hyperbolic
 from src.policies.scores import make_policy, research_policies
 from src.radixcache import Optimum, Trie
 from tests.helpers import claimed, round_costs
@@ -37,6 +39,37 @@ def plain_favourite(place: Place, repeats: int) -> tuple[int, int]:
         if len(cached) > 2:
             cached.remove(min(cached - {page}, key=lambda one: place(log[one])))
     return now, misses
+
+
+class RememberedWithoutABound(unittest.TestCase):
+    """The theorem of "Policies that remember how often" at K = 3: two favourites in n rounds, then c and d in turn."""
+
+    def turns(self, name: str, config: dict[str, int], rounds: int) -> int:
+        """Return how many turns miss before the favourites give way, up to 150."""
+        cache = Cache(Trie("abcd"), 3, make_policy(name, config))
+        for _ in range(rounds):
+            cache.access("a")
+            cache.access("b")
+        return next((turn for turn in range(150) if not cache.access("cd"[turn % 2]).misses), 150)
+
+    def test_the_more_rounds_the_more_turns(self) -> None:
+        for name, config in (
+            ("aged-lfu", {"half_life": 3}), ("gdsf", {"weight": 2}), ("hits-per-block", {}),
+            ("hyperbolic", {"patience": 3}), ("ttl", {"requests": 400}),
+        ):
+            turns = [self.turns(name, config, rounds) for rounds in (1, 8, 60, 300)]
+            self.assertEqual(turns, sorted(set(turns)), name)
+            self.assertGreater(turns[-1], 12, name)
+        for name, expected in (("lru", 2), ("lru-2", 4)):
+            self.assertEqual({self.turns(name, {}, rounds) for rounds in (2, 8, 60, 300)}, {expected})
+
+    def test_a_time_to_live_is_a_bound(self) -> None:
+        self.assertEqual([self.turns("ttl", {"requests": 20}, rounds) for rounds in (60, 300)], [20, 20])
+
+    def test_where_the_rounding_of_hyperbolic_ends_it_is_lru(self) -> None:
+        facts = Facts(last_access=97, created=1, hits=0, priority=0, depth=1)
+        scores = [hyperbolic(facts._replace(seen=3 << digits), 100, patience=3) for digits in (15, 16, 17, 40)]
+        self.assertEqual(scores, [-2, -1, 0, 0])
 
 
 class MemoryClaim(unittest.TestCase):
