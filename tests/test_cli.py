@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from src.claims.claim import claim
-from src.commands import run
+from src.commands import study
 from src.page.guard import CLEAR
 from tests.helpers import REPOSITORY, in_process, on_ctrl_c
 
@@ -128,7 +128,7 @@ class Run(Folder):
     def run_with(self, measured: int, *arguments: str) -> tuple[int, str, str]:
         lemma = claim({"strings": ["0"]}, {"unreachable": measured}, {"unreachable": 0})
         small = {"preregistration": {"P1": {"verdict": "P1 is decided."}}, "lemma": lemma}
-        with mock.patch.object(run, "all_claims", return_value=small):
+        with mock.patch.object(study, "all_claims", return_value=small):
             return in_process("run", *arguments)
 
     def test_writes_prints_and_checks(self) -> None:

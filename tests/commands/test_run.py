@@ -1,21 +1,22 @@
-"""`run.py` itself, with small claims in place of its own, and `run.py replay` from files to files."""
+"""What `run.py` starts, and `run.py replay` from files to files."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from src.claims.claim import claim
 from src.commands import run
 from src.page.guard import Outcome
 from src.policies.scores import make_policy
 from src.traces.reading import trace_of
 from src.traces.replay import replay
-from tests.helpers import in_process, random_paths
+from tests.helpers import REPOSITORY, in_process, random_paths
 
 TRACE = b'{"hash_ids": [1, 2], "priority": 1}\n{"hash_ids": [3]}\n{"hash_ids": [1, 4]}\n' * 3
 
@@ -129,45 +130,22 @@ class UserPolicies(Folder):
         self.assertEqual(self.folder().keys() - self.before.keys(), {"o.csv"})
 
 
-class Study(Folder):
-    """What `run.py` does with its claims, which are small here."""
+class Dispatch(Folder):
+    def test_the_first_word_names_what_is_done(self) -> None:
+        for name in ("src.traces.command", "src.commands.show", "src.traces.tuning", "src.commands.study"):
+            word = next((word for word, module in run.SUBCOMMANDS.items() if module == name), None)
+            with mock.patch(f"{name}.main", side_effect=lambda arguments: Outcome(" ".join(arguments))):
+                arguments = [word, "in.jsonl", "-x"] if word else ["-x"]
+                self.assertEqual(run.main(arguments).page, " ".join(arguments[word is not None :]))
+        with mock.patch("src.commands.study.main", return_value=Outcome("all")):
+            self.assertEqual(run.main([]).page, "all")
 
-    def run_with(self, measured: int, *arguments: str) -> tuple[int, str, str]:
-        lemma = claim({"strings": ["0"]}, {"unreachable": measured}, {"unreachable": 0})
-        small = {"preregistration": {"P1": {"verdict": "P1 is decided."}}, "lemma": lemma}
-        texts = {name: mock.DEFAULT for name in ("report", "ratio_by_length", "rule_picture")}
-        with mock.patch.object(run, "all_claims", return_value=small), mock.patch.multiple(run, **texts) as made:
-            for name, one in made.items():
-                one.return_value = name
-            return in_process("run", *arguments)
-
-    def test_the_standard_results_by_another_name(self) -> None:
-        """The report and the figures are written and checked with them."""
-        os.mkdir("results")
-        results = Path("results/main.json").resolve()
-        others = [results.with_name(name) for name in ("README.md", "figure.svg", "rule.svg")]
-        everything = {"main.json", *(path.name for path in others)}
-        with mock.patch.multiple(run, RESULTS=results, OTHERS=others):
-            for output in ([], ["--output", "results/main.json"], ["--output", "./results/../results/main.json"]):
-                self.assertEqual(self.run_with(0, *output)[0], 0)
-                self.assertEqual({path.name for path in Path("results").iterdir()}, everything)
-                self.assertEqual(self.run_with(0, "--check", *output), self.run_with(0, "--check"))
-                Path("results/figure.svg").write_text("another")
-                status, _, err = self.run_with(0, "--check", *output)
-                self.assertEqual((status, err.count("figure.svg is not what was computed")), (1, 1))
-                Path("results/figure.svg").unlink()
-                self.assertEqual(self.run_with(0, "--check", *output)[0], 2)
-
-    def test_files_first_then_the_page(self) -> None:
-        written: list[Any] = []
-        with mock.patch.object(run, "write_all", written.append), mock.patch("src.page.guard._write") as page:
-            page.side_effect = lambda *_: written.append("page")
-            self.assertEqual(self.run_with(3, "--output", "o.json")[0], 1)
-        self.assertEqual((len(written), written[1:]), (3, ["page", "page"]))
-        self.assertTrue(any("unreachable" in text for text in written[0].values()))
-
-    def test_replay_ends_as_the_study_does(self) -> None:
-        self.assertIsInstance(run.main(["replay", "in.jsonl"]), Outcome)
+    def test_a_replay_loads_no_claims(self) -> None:
+        script = "import sys; from src.commands.run import main; main(['replay', 'in.jsonl']); print(*sys.modules)"
+        paths = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+        loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=paths, check=True)
+        self.assertIn("src.traces.command", loaded.stdout.split())
+        self.assertEqual([name for name in loaded.stdout.split() if name.startswith("src.claims.families")], [])
 
 
 if __name__ == "__main__":
