@@ -182,7 +182,7 @@ def control_ratios(trie: Trie, cases: Sequence[tuple[int, Sequence[String]]]) ->
 
 
 def study(trie: Trie, say: Callable[[str], None]) -> dict[str, Claim]:
-    """Return the study's claims in the order of the README; `say` is told which is being computed."""
+    """Return the study's claims in the order of the report; `say` is told which is being computed."""
     results: dict[str, Claim] = {}
     say("lemma, offline")
     results["lemma"] = lemma(trie)
