@@ -133,11 +133,13 @@ def _groups(parent: Sequence[int], children: Sequence[int]) -> Iterator[list[tup
     following: dict[int, int] = {}  # in the same group
 
     def top(block: int) -> int:
+        """Return the top block of a block's group, and shorten the way there."""
         while group[block] != block:
             group[block] = block = group[group[block]]
         return block
 
     def entry(block: int) -> tuple[Fraction, int, int]:
+        """Return the place of a group in the queue: most leaves for a block first, then the smaller one."""
         spent, gained = total[block]
         return Fraction(-gained, spent), spent, block
 

@@ -86,6 +86,7 @@ def _watched(trie: Trie, capacity: int, recency: Recency) -> Machine:
     comparison = comparison_machine(trie, capacity, study_managers(recency))
 
     def step(state: Any, request: Any) -> tuple[Any, Tally]:
+        """Serve a request by all managers."""
         state, tally = comparison.step(state, request)
         shallow, deep = Beside(*tally[:WIDTH]), Beside(*tally[WIDTH:])
         return state, (shallow.extra, shallow.strict + deep.strict, deep.other)
@@ -104,6 +105,7 @@ def all_lengths(trie: Trie, recency: Recency = Recency.PATH) -> dict[str, int]:
         comparison = _watched(trie, capacity, recency)
 
         def step(state: Any, request: Any, comparison: Machine = comparison) -> tuple[Any, Tally]:
+            """Serve a request; of its tally the strict ones and the other decisions."""
             state, tally = comparison.step(state, request)
             return state, tally[1:]
 

@@ -79,6 +79,7 @@ def policy_limit(score: Score, trie: Trie, capacity: int, smaller: int) -> Fract
     """Return the ratio that a policy of K blocks keeps up against the bypassing optimum of h blocks."""
 
     def use(policy: PolicyMachines) -> Fraction:
+        """Return the limit with the machines of the policy."""
         return limit(explore(policy_beside_optimum(policy, Optimum.BYPASS, capacity=smaller)))[0]
 
     return with_policy(trie, capacity, score, use)

@@ -107,6 +107,7 @@ def beside_lru(trie: Trie, capacity: int, kind: Kind, rule: Rule = Rule.LEAF_ONL
     lru = cache(lambda state, string: lru_step(trie, capacity, state, string, rule))
 
     def step(states: tuple[LastAccess, Hashable], string: String) -> tuple[tuple[LastAccess, Hashable], Tally]:
+        """Serve a request by both; the tally is an EngineTally."""
         times, plain = lru(states[0], string)
         after, served, interior = steps.serve(states[1], string)
         extra = len(string) - served.hits - plain.misses
@@ -121,6 +122,7 @@ def beside_optimum(trie: Trie, capacity: int, kind: Kind, optimum: Optimum) -> M
     steps = Steps(trie, capacity, kind)
 
     def step(state: Hashable, string: String) -> tuple[Hashable, Tally]:
+        """Serve a request; the tally is (misses,), in blocks."""
         after, served, _ = steps.serve(state, string)
         return after, (len(string) - served.hits,)
 

@@ -46,9 +46,11 @@ def comparison_machine(trie: Trie, capacity: int, managers: Sequence[Manager]) -
 
     @cache
     def serve(state: LastAccess, string: String, manager: Manager) -> tuple[LastAccess, Step]:
+        """Serve a request by one manager; equal states are served once."""
         return lru_step(trie, capacity, state, string, *manager)
 
     def step(states: tuple[LastAccess, ...], string: String) -> tuple[tuple[LastAccess, ...], Tally]:
+        """Serve a request by all managers."""
         after, (first, *others) = zip(*(serve(state, string, one) for state, one in zip(states, managers)))
         path = as_set(trie.path(string))
         return after, tuple(number for other in others for number in beside(first, other, path))

@@ -150,6 +150,7 @@ def two_pages() -> dict[str, str]:
     first, _ = strings = star(2).strings
 
     def step(halves: int, string: String) -> tuple[int, Tally]:
+        """Serve a request; what is missed and held of the first page counts in halves."""
         return (min(2, halves + 1), (2 - halves,)) if string == first else (max(0, halves - 1), (halves,))
 
     policy = Machine(0, strings, 1, step)

@@ -29,13 +29,10 @@ def report(results: Mapping[str, Claim]) -> str:
     return paragraphs(
         "# What was found",
         "Written by `python3 run.py` from the data of [main.json](main.json); `python3 run.py --check` holds both to"
-        " a fresh"
-        " computation. A value's key is claim, then its path under `measured`. An *instance* is a request sequence"
-        " with a"
-        " capacity K, in blocks. *Bypass* and *locked* are the two models of the optimum: the first may drop any part"
-        " of a"
-        " path as soon as its request is served, the second ends each request holding that path. Proofs are in"
-        " [PROOFS.md](PROOFS.md), what the study had predicted in [PREREG.md](../PREREG.md).",
+        " a fresh computation. A value's key is claim, then its path under `measured`. An *instance* is a request"
+        " sequence with a capacity K, in blocks. *Bypass* and *locked* are the two models of the optimum: the first"
+        " may drop any part of a path as soon as its request is served, the second ends each request holding that"
+        " path. Proofs are in [PROOFS.md](PROOFS.md), what the study had predicted in [PREREG.md](../PREREG.md).",
         "## The pre-registration",
         verdicts(results["preregistration"]),
         "## The study, sentence by sentence",

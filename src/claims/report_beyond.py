@@ -23,12 +23,10 @@ def policies(claim: Claim) -> str:
         lines += [
             f"* The rule binds `{name}` at K = {binds['capacity']} on {code(binds['sequence'])}.",
             f"* It costs `{name}` on the study's trie at K = {costs['capacity']} on {code(costs['sequence'])}:"
-            f" {told(costs)}."
-            " No shorter sequence shows that there at K = 2 or 3.",
+            f" {told(costs)}. No shorter sequence shows that there at K = 2 or 3.",
             f"* The shortest sequence on any forest with up to {claim['parameters']['forest_nodes']} blocks where it"
-            f" costs"
-            f" `{name}`: {code(soonest['sequence'])} on the strings {code(soonest['strings'])} at"
-            f" K = {soonest['capacity']}: {told(soonest)}.",
+            f" costs `{name}`: {code(soonest['sequence'])} on the strings {code(soonest['strings'])} at K ="
+            f" {soonest['capacity']}: {told(soonest)}.",
         ]
     shown = claim["shortest_costs"]["fifo"]
     assigned = claim["assigned_priorities"]["measured"]
@@ -63,11 +61,9 @@ def every_length(claim: Claim) -> str:
     return paragraphs(
         table(header, rows),
         f"For example LRU at K = 3, bypass: first {code(cycle['prefix'])}, then over and over {code(cycle['cycle'])};"
-        f" each"
-        f" round LRU misses {cycle['policy_misses']} blocks and the optimum {cycle['optimum_misses']}.",
+        f" each round LRU misses {cycle['policy_misses']} blocks and the optimum {cycle['optimum_misses']}.",
         f"The same graph counts. At 30 requests there are {long['instances']} instances (K = 2 and 3 together); the"
-        f" shallow"
-        f" tie-break loses in {long['shallow_loses']} of them.",
+        f" shallow tie-break loses in {long['shallow_loses']} of them.",
         "![Worst ratio of leaf-only LRU by sequence length](ratio_by_length.svg)",
     )
 
@@ -82,8 +78,7 @@ def stars(claim: Claim) -> str:
         table(header, [[model, *by_capacity.values()] for model, by_capacity in ratios.items()]),
         f"The shortest sequence with a ratio above K = 2: {code(above['sequence'])}, {above['lru_misses']} misses to"
         f" {above['optimum_misses']}. Not every universe shows it: the study's binary one has only two blocks on its"
-        f" first"
-        " level, so at K = 2 and more no K + 1 strings push each other out block for block there.",
+        " first level, so at K = 2 and more no K + 1 strings push each other out block for block there.",
     )
 
 
@@ -91,19 +86,16 @@ BEYOND: dict[str, Section] = {
     "policies": Section(
         "Every policy without the rule",
         "Each of SGLang's policies beside itself unconstrained, over the 93312 instances, the path in service locked."
-        " An"
-        " interior eviction means that some cached block scored higher than its parent.",
+        " An interior eviction means that some cached block scored higher than its parent.",
         {},
         policies,
     ),
     "every_length": Section(
         "Every length",
         "A policy whose state is finite and the optimum's work function form a finite graph, and the worst ratio over"
-        " all"
-        " lengths is that of a cycle in it. On the study's trie; \"unbounded\" is a cycle on which the policy misses"
-        " and the"
-        " optimum pays nothing. `priority` is attacked with requests of priority 0 and 1. The path in service is"
-        " locked.",
+        " all lengths is that of a cycle in it. On the study's trie; \"unbounded\" is a cycle on which the policy"
+        " misses and the optimum pays nothing. `priority` is attacked with requests of priority 0 and 1. The path in"
+        " service is locked.",
         {
             "all_lengths.states": "states of the online comparison, whose graph is closed",
             "all_lengths.edges_with_a_strict_interior_eviction": "edges with a strict interior eviction: none at any"
@@ -115,8 +107,7 @@ BEYOND: dict[str, Section] = {
     "theorems": Section(
         "Every small trie",
         "The theorems' statements on every rooted forest with up to 6 blocks (`fifo`: 5, the offline optimum: 4),"
-        " every string"
-        " requestable, all K below the size, over all lengths; the locked model where every path fits.",
+        " every string requestable, all K below the size, over all lengths; the locked model where every path fits.",
         {
             "lru.forests": "forests",
             "lru.cases": "forests with a capacity and a model of the optimum",

@@ -42,12 +42,9 @@ def engines(claim: Claim) -> str:
         "Where whole nodes help, step by step:",
         schedule(fewer["schedule"], BLOCK_AND_ENGINE),
         "On the Mooncake conversation trace ([mooncake_engines.json](mooncake_engines.json)) vLLM hits what leaf-only"
-        " LRU"
-        " hits at 2,000, 5,000 and 10,000 blocks. The study says that its result transfers to any radix prefix cache."
-        " It does to"
-        " vLLM, decision by decision; SGLang keeps the rule, but its whole nodes cost misses and its bounds are"
-        " others; the"
-        " flat store is the study's straw man itself.",
+        " LRU hits at 2,000, 5,000 and 10,000 blocks. The study says that its result transfers to any radix prefix"
+        " cache. It does to vLLM, decision by decision; SGLang keeps the rule, but its whole nodes cost misses and"
+        " its bounds are others; the flat store is the study's straw man itself.",
     )
 
 
@@ -71,12 +68,9 @@ def memory(claim: Claim) -> str:
         f"An old favourite: {claim['parameters']['favourite']}. Misses to the optimum's, by how often a was asked for:",
         table(["policy", *repeats], costs),
         "So a policy that counts every request ever hits most on a trace with lasting favourites, and pays most when"
-        " they"
-        " end: `aged-lfu`, `hits-per-block` and `gdsf` have no bound in the worst case, `hyperbolic` and `ttl` none"
-        " that"
-        " holds for all their parameters ([PROOFS.md](PROOFS.md#policies-that-remember-how-often)). `lru-2` remembers"
-        " two"
-        " requests, and its ratio is finite where its states close. What they hit on real traces:"
+        " they end: `aged-lfu`, `hits-per-block` and `gdsf` have no bound in the worst case, `hyperbolic` and `ttl`"
+        " none that holds for all their parameters ([PROOFS.md](PROOFS.md#policies-that-remember-how-often)). `lru-2`"
+        " remembers two requests, and its ratio is finite where its states close. What they hit on real traces:"
         " [TRACES.md](TRACES.md#policies-with-a-memory).",
     )
 
@@ -85,30 +79,23 @@ ENGINE_SECTIONS: dict[str, Section] = {
     "engines": Section(
         "The real engines",
         "How SGLang 0.5.23 and vLLM 0.33.0 keep and evict, as plain classes that reproduce every step of recordings"
-        " of the"
-        " real systems (`tests/engines/recordings`), and a flat store of independent blocks, each under LRU against"
-        " leaf-only"
-        " LRU over the 93312 instances. SGLang evicts whole nodes, chains of blocks that came together and were not"
-        " split"
-        " since, and gives the unmatched rest of a split node a fresh time; without both it decides as the model"
-        " does. vLLM"
-        " has no tree, and decides as leaf-only LRU does on every instance.",
+        " of the real systems (`tests/engines/recordings`), and a flat store of independent blocks, each under LRU"
+        " against leaf-only LRU over the 93312 instances. SGLang evicts whole nodes, chains of blocks that came"
+        " together and were not split since, and gives the unmatched rest of a split node a fresh time; without both"
+        " it decides as the model does. vLLM has no tree, and decides as leaf-only LRU does on every instance.",
         {
             "vllm.same_decisions": "instances in which vLLM's free queue evicts what leaf-only LRU evicts",
             "sglang_without_both.same_decisions": "the same for SGLang without its two behaviours",
             "store_beside_shallow_lru.same_misses": "instances in which a flat store misses, request by request, what"
-            " the"
-            " study's straw man misses",
+            " the study's straw man misses",
         },
         engines,
     ),
     "memory": Section(
         "Policies with a memory",
         "The policies of the literature, over facts that outlive evictions: how often a block was ever requested, and"
-        " when the"
-        " time before last. Is the leaf-only rule free for them (all sequences of 4 requests on a trie of four"
-        " blocks, K = 2"
-        " and 3)? What can they cost in the worst case?",
+        " when the time before last. Is the leaf-only rule free for them (all sequences of 4 requests on a trie of"
+        " four blocks, K = 2 and 3)? What can they cost in the worst case?",
         {},
         memory,
     ),

@@ -28,11 +28,9 @@ def competitive_witness(claim: Claim) -> str:
     one = claim["witnesses"]["bypass"]["2"]
     return paragraphs(
         f"The first of the shortest sequences with the ratio at K = 2: {code(one['sequence'])}, {one['lru_misses']}"
-        f" misses"
-        f" of leaf-only LRU and {one['optimum_misses']} of the bypassing optimum. Serving `10` while it holds `0` and"
-        f" `00`"
-        " needs room for four blocks: this, and not that a path could not be dropped, is why these ratios are not a"
-        " server's.",
+        f" misses of leaf-only LRU and {one['optimum_misses']} of the bypassing optimum. Serving `10` while it holds"
+        " `0` and `00` needs room for four blocks: this, and not that a path could not be dropped, is why these"
+        " ratios are not a server's.",
         schedule(one["schedule"], MANAGERS),
     )
 
@@ -62,8 +60,8 @@ STUDY: dict[str, Section] = {
     "lemma": Section(
         "Reachability",
         "Every pair of ancestor-closed sets of the study's trie, one inside the other: do leaves alone lead from the"
-        " larger to"
-        " the smaller? Each step removes the deepest block of the difference and is checked to remove a leaf.",
+        " larger to the smaller? Each step removes the deepest block of the difference and is checked to remove a"
+        " leaf.",
         {
             "sets": "ancestor-closed sets",
             "pairs": "pairs, one inside the other",
@@ -87,8 +85,8 @@ STUDY: dict[str, Section] = {
     "online": Section(
         "Online: LRU without the rule, ties to the deeper block",
         "All sequences of 6 requests at K = 2 and 3: 2 · 6⁶ = 93312 instances. Unconstrained LRU takes the least"
-        " recently used"
-        " block and, if it is interior, its cached descendants with it; of equally old blocks it takes the deeper.",
+        " recently used block and, if it is interior, its cached descendants with it; of equally old blocks it takes"
+        " the deeper.",
         {
             "instances": "instances",
             "strict_interior_evictions": "interior evictions, of either tie-break, with no tie; the study says 0",
@@ -113,14 +111,10 @@ STUDY: dict[str, Section] = {
     "stamps": Section(
         "The order of the stamps",
         "The study stamps a path in one step. Real systems stamp block by block, so no two blocks are equally old and"
-        " no"
-        " tie-break is asked. Root first, a parent is older than its child by one stamp; leaf first, younger. The"
-        " same 93312"
-        " instances, against leaf-only LRU. In the recordings of SGLang 0.5.23 no request leaves a parent with a"
-        " later time"
-        " than the node below it: its unified cache stamps root first, its default cache gives some nodes of a path"
-        " equal"
-        " times and the new node a later one. vLLM frees a request's last block first.",
+        " no tie-break is asked. Root first, a parent is older than its child by one stamp; leaf first, younger. The"
+        " same 93312 instances, against leaf-only LRU. In the recordings of SGLang 0.5.23 no request leaves a parent"
+        " with a later time than the node below it: its unified cache stamps root first, its default cache gives some"
+        " nodes of a path equal times and the new node a later one. vLLM frees a request's last block first.",
         {
             "root_first.interior_evictions": "interior evictions of LRU without the rule",
             "root_first.strict_interior_evictions": "of these, strict: all, where the study counts 0",
@@ -142,8 +136,7 @@ STUDY: dict[str, Section] = {
     "competitive": Section(
         "Competitive ratios within the study's bounds",
         "The largest ratio of leaf-only LRU's misses to the optimum's, over all sequences of up to 8, 7 and 6"
-        " requests at K = 2,"
-        " 3 and 4.",
+        " requests at K = 2, 3 and 4.",
         {
             "bypass.2": "K = 2; the study says 1.75",
             "bypass.3": "K = 3; the study says 1.667",
@@ -158,12 +151,9 @@ STUDY: dict[str, Section] = {
     "controls": Section(
         "Controls",
         "Two that must show no gap, and two that must. The latter refresh only the requested block and those that the"
-        " request"
-        " creates, so that a parent can be older than its child by whole requests; ties go to the deeper block, over"
-        " the 93312"
-        " instances. Without a lock many of their evictions take the path in service; with the lock no instance is"
-        " better, so"
-        " \"better\" is an artefact of the missing lock.",
+        " request creates, so that a parent can be older than its child by whole requests; ties go to the deeper"
+        " block, over the 93312 instances. Without a lock many of their evictions take the path in service; with the"
+        " lock no instance is better, so \"better\" is an artefact of the missing lock.",
         {
             "repeated.largest_ratio": "one string over and over: the study says 1",
             "distinct_that_fit.largest_ratio": "three rounds of strings that fit together: the study says 1",
@@ -180,8 +170,7 @@ STUDY: dict[str, Section] = {
     "derisk": Section(
         "The pre-registered search",
         "LRU's worst ratio in the tree (missed blocks) and in flat paging (missed pages; a string is one page), K ="
-        " 2, up to 5"
-        " requests, against both optima. The study's pair is the first and the last.",
+        " 2, up to 5 requests, against both optima. The study's pair is the first and the last.",
         {
             "tree_bypass": "the study says 1.667",
             "flat_bypass": "flat paging against the same optimum",

@@ -38,8 +38,7 @@ def smaller_optimum(claim: Claim) -> str:
     ]
     return paragraphs(
         "Two tries with the same widths and different values, and the cases whose value lies strictly between the"
-        " bounds"
-        " (bypassing):",
+        " bounds (bypassing):",
         table(["strings", "K", "h", "every policy at least", "LRU in the long run", "bound by the widths"], rows),
     )
 
@@ -65,8 +64,7 @@ def whole_nodes(claim: Claim) -> str:
         f" {more['optimum_misses_of_a_round']}: {more['ratio']}, where the formula of the private chains says"
         f" {more['private_chains']}. The true formula is open.",
         "How much more than the block optimum the optimum on whole nodes pays, as a factor that is attained: K"
-        " bypassing,"
-        " (K + 1)/2 locked.",
+        " bypassing, (K + 1)/2 locked.",
         table(["optimum", *(f"K = {k}" for k in attained["bypass"])], factors),
     )
 
@@ -89,15 +87,11 @@ THEORY: dict[str, Section] = {
     "reduction": Section(
         "A radix cache under LRU is ordinary paging",
         "Write each request as its blocks, the deepest first, and serve them one by one by flat paging LRU with room"
-        " for K"
-        " pages. After every request it holds the blocks that leaf-only LRU holds on the trie: on the study's 93312"
-        " instances, and at every length on all forests with up to 5 blocks (edges of closed graphs; paths longer"
-        " than K"
-        " included). It may miss more, as it can push out a block that the same request still needs. Below, the exact"
-        " optima"
-        " on all forests with up to 4 blocks and sequences of 4 requests. So every upper bound on paging LRU holds"
-        " for radix"
-        " caches on every trie.",
+        " for K pages. After every request it holds the blocks that leaf-only LRU holds on the trie: on the study's"
+        " 93312 instances, and at every length on all forests with up to 5 blocks (edges of closed graphs; paths"
+        " longer than K included). It may miss more, as it can push out a block that the same request still needs."
+        " Below, the exact optima on all forests with up to 4 blocks and sequences of 4 requests. So every upper"
+        " bound on paging LRU holds for radix caches on every trie.",
         {
             "study.instances": "instances",
             "study.held_sets_differ": "instances in which the two ever hold different blocks",
@@ -115,11 +109,9 @@ THEORY: dict[str, Section] = {
     "width": Section(
         "The price of a trie is its width",
         "The width is the largest number of leaves that K + 1 blocks of the trie can have: K + 1 on a star, 1 on a"
-        " chain. The"
-        " theorem: over all lengths LRU's ratio is exactly the width w against the bypassing optimum and max(1, w − 1)"
-        " against the locked one, and so is leaf-only `fifo`'s; no deterministic online policy guarantees less."
-        " Checked over"
-        " all lengths on every forest with up to 6 blocks (`fifo`: 5).",
+        " chain. The theorem: over all lengths LRU's ratio is exactly the width w against the bypassing optimum and"
+        " max(1, w − 1) against the locked one, and so is leaf-only `fifo`'s; no deterministic online policy"
+        " guarantees less. Checked over all lengths on every forest with up to 6 blocks (`fifo`: 5).",
         {
             "lru.cases": "forests with a capacity and a model of the optimum",
             "lru.cases_off_the_width": "cases in which LRU's ratio is not the price",
@@ -141,10 +133,8 @@ THEORY: dict[str, Section] = {
     "online_optimum": Section(
         "The best online policy, as a game",
         "Independently of LRU: a policy against requests, the optimum's work function as the price, on finite graphs."
-        " The"
-        " value is the width again, with two certificates, a potential that shows that the ratio suffices and an"
-        " adversary"
-        " that shows that no less does. The study's trie at K = 2 to 5 and all forests with up to 5 blocks.",
+        " The value is the width again, with two certificates, a potential that shows that the ratio suffices and an"
+        " adversary that shows that no less does. The study's trie at K = 2 to 5 and all forests with up to 5 blocks.",
         {
             "study.bypass.2.ratio": "what the best deterministic policy guarantees at K = 2",
             "study.bypass.5.ratio": "and at K = 5",
@@ -158,12 +148,9 @@ THEORY: dict[str, Section] = {
     "augmentation": Section(
         "A smaller optimum",
         "LRU with K blocks beside an optimum with h < K. The classical bounds of paging hold on every trie, K/(K − h"
-        " + 1)"
-        " locked and (K + 1)/(K + 1 − h) bypassing: with twice the blocks LRU is within a factor of about two of"
-        " perfect. The"
-        " widths sharpen them; from below every policy pays a bound of its own. All forests with up to 5 blocks, over"
-        " all"
-        " lengths (the *long run*: the largest ratio of a cycle).",
+        " + 1) locked and (K + 1)/(K + 1 − h) bypassing: with twice the blocks LRU is within a factor of about two of"
+        " perfect. The widths sharpen them; from below every policy pays a bound of its own. All forests with up to 5"
+        " blocks, over all lengths (the *long run*: the largest ratio of a cycle).",
         {
             "bypass.cases": "cases, bypassing",
             "bypass.above_the_classical_bound": "above the classical bound",
@@ -183,10 +170,9 @@ THEORY: dict[str, Section] = {
     "whole_nodes": Section(
         "Whole nodes",
         "SGLang evicts whole radix nodes: chains of blocks that came together and were not split since. LRU on whole"
-        " nodes keeps"
-        " the bounds of the star, K and K + 1, but on each trie it can cost more than block by block. So the"
-        " leaf-only rule is"
-        " free; evicting by whole nodes is not. All forests with up to 5 blocks, over all lengths.",
+        " nodes keeps the bounds of the star, K and K + 1, but on each trie it can cost more than block by block. So"
+        " the leaf-only rule is free; evicting by whole nodes is not. All forests with up to 5 blocks, over all"
+        " lengths.",
         {
             "forests.cases": "cases",
             "forests.cases_above_the_stars_bound": "above K locked, K + 1 bypassing",
@@ -201,12 +187,10 @@ THEORY: dict[str, Section] = {
     ),
     "randomized": Section(
         "Chance",
-        "Policies that flip coins, against an adversary that does not see them. Marking that evicts a uniformly random"
-        " unmarked leaf pays at most 2·H(w − 1) locked and 3·H(w − 1) bypassing, w being the width and H(n) = 1 + 1/2"
-        " + … + 1/n;"
-        " no policy that holds the path pays less than H(w − 1) locked. Exact expected misses as fractions on all"
-        " forests with"
-        " up to 5 blocks.",
+        "Policies that flip coins, against an adversary that does not see them. Marking that evicts a uniformly"
+        " random unmarked leaf pays at most 2·H(w − 1) locked and 3·H(w − 1) bypassing, w being the width and H(n) ="
+        " 1 + 1/2 + … + 1/n; no policy that holds the path pays less than H(w − 1) locked. Exact expected misses as"
+        " fractions on all forests with up to 5 blocks.",
         {
             "forests.cases": "cases",
             "forests.cases_below_a_lower_bound": "below what the theorem says of every policy",

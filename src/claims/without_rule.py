@@ -46,6 +46,7 @@ def unbound_machine(policy: PolicyMachines) -> Machine:
     serve = cache(policy.serve)
 
     def step(states: tuple[CacheState, CacheState], request: Any) -> tuple[tuple[CacheState, CacheState], Tally]:
+        """Serve a request by both; the tally is an Unbound."""
         first, leaf_only = serve(states[0], request, True)
         second, unconstrained = serve(states[1], request, False)
         extra = unconstrained.misses - leaf_only.misses
@@ -94,6 +95,7 @@ def shortest(trie: Trie, capacity: int, score: Score, costs: bool, length: int) 
     """Return the first of the shortest sequences of at most `length` requests where the rule binds, or costs."""
 
     def use(policy: PolicyMachines) -> Sequence[Any] | None:
+        """Search with the machines of the policy."""
         machine = unbound_machine(policy)
         if costs:  # only two caches that differ can miss a different number of blocks
             return shortest_sequence(machine, length, lambda tally: tally[0] < 0, lambda states: states[0] != states[1])

@@ -88,6 +88,7 @@ def of_facts(score: Callable[[Any], Any]) -> NodeScore:
     """Return the score that a policy of blocks gives to a node, from the facts of its last block."""
 
     def of_node(node: Node) -> Any:
+        """Return the score of a node: the lowest goes first."""
         return score(NodeFacts(node.last_access, node.created, node.hits, node.priority, node.depth))
 
     return of_node
@@ -104,6 +105,7 @@ def tlru(threshold: int, next_prompt_estimate: int) -> NodeScore:
     """
 
     def of_node(node: Node) -> int:
+        """Return -1 for a node in the tail, which goes first, else 0."""
         return -1 if node.start >= node.reach + next_prompt_estimate - threshold else 0
 
     return of_node

@@ -124,6 +124,7 @@ class Axis(NamedTuple):
         divisor = scale.denominator * shift.denominator
 
         def place(value: Number) -> int:
+            """Return the place of a value on the page, rounded down to a whole unit."""
             over, under = (_log10(value) if self.log else value).as_integer_ratio()
             return (over * factor + under * added) // (under * divisor)
 

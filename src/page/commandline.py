@@ -79,6 +79,7 @@ def whole_number(least: int) -> Callable[[str], int]:
     """Return a reader of decimal whole numbers of at least `least`, for an option's `type`."""
 
     def read(text: str) -> int:
+        """Return the number; raise ArgumentTypeError, which argparse tells, for anything else."""
         if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text) >= least):
             raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number of at least {least}")
         return int(text)

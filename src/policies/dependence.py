@@ -212,6 +212,7 @@ class _Refusing:
 
 def _refusal(name: str) -> Callable[..., Any]:
     def refuse(self: _Refusing, *operands: Any) -> Any:
+        """Note that the score asked for what is not followed, and refuse it."""
         return self._observer.refuse()
 
     refuse.__name__ = name
@@ -236,39 +237,48 @@ class _Watched(_Refusing):
 
     @property
     def last_access(self) -> Any:
+        """The time of the last access, watched."""
         return self._observer.time(self._facts.last_access, "last_access")
 
     @property
     def created(self) -> Any:
+        """The time of the creation, watched."""
         return self._observer.time(self._facts.created, "created")
 
     @property
     def hits(self) -> Any:
+        """The number of hits, watched."""
         return self._observer.hits(self._facts.hits)
 
     @property
     def priority(self) -> int:
+        """The priority as it is; that it was asked for is noted."""
         self._observer.seen = self._observer.seen._replace(priority=True)
         return self._facts.priority
 
     @property
     def depth(self) -> int:
+        """The depth as it is: it never changes, so nothing has to be noted."""
         return self._facts.depth
 
     @property
     def seen(self) -> Any:
+        """The number of requests ever, watched."""
         return self._observer.requests(self._facts.seen)
 
     @property
     def previous_access(self) -> Any:
+        """The time of the access before the last one, watched."""
         return self._observer.time(self._facts.previous_access, "previous_access")
 
     @property
     def reach(self) -> int:
+        """The longest path through the block as it is; that it was asked for is noted."""
         return self._observer.shape(self._facts.reach)
 
     @property
     def below(self) -> int:
+        """The number of blocks below as it is; that it was asked for is noted."""
         return self._observer.shape(self._facts.below)
 
     def __iter__(self) -> Iterator[Any]:

@@ -59,11 +59,13 @@ class _Progress:
         """Return what a cell calls with the events that it has served."""
 
         def report(done: int, _: int) -> None:
+            """Take down the events of this cell."""
             self.put(at, done)
 
         return report
 
     def put(self, at: int, done: int) -> None:
+        """Take down how many events a cell has served, and show the sum."""
         self.done[at] = done
         cell = self.cells[at]
         total = len(self.cells) * self.events
@@ -147,6 +149,7 @@ def _work(workload: Workload, cells: Sequence[Cell], connection: Connection, oth
             at = connection.recv()
 
             def report(done: int, _: int, at: int = at) -> None:
+                """Tell the asking process now and then how many events were served."""
                 if not done % every:
                     connection.send((at, done, None))
 

@@ -282,6 +282,7 @@ def _bytes_counter() -> Callable[[int, int], None]:
     progress, latest = Progress(), 0
 
     def count(done: int, size: int) -> None:
+        """Show the bytes read; fewer than before are those of the next file."""
         nonlocal progress, latest
         if done < latest:
             progress = Progress()

@@ -187,13 +187,16 @@ def as_json(found: Engines, options: argparse.Namespace) -> dict[str, Any]:
     blocks = sum(map(len, trace.requests))
 
     def total(one: Total) -> dict[str, int]:
+        """Return what an engine hit, in blocks, and how many requests it refused."""
         return {"hits": one.hits, "refused_requests": one.refused}
 
     def price(one: Priced) -> dict[str, Any]:
+        """Return SGLang's hits, and the model's that each of its differences costs, in blocks."""
         lost = {"whole_nodes": one.whole_nodes, "refreshed_rest": one.refreshed_rest, "remaining": one.remaining}
         return {**total(one.total), "hits_lost": lost}
 
     def at(row: AtCapacity) -> dict[str, Any]:
+        """Return what was found at one capacity, by engine."""
         shown: dict[str, Any] = {"block": {printable(name): {"hits": each} for name, each in row.block.items()}}
         if row.sglang or row.unified:
             shown["sglang"] = {printable(name): price(one) for name, one in row.sglang.items()}

@@ -186,6 +186,7 @@ def counting_creation(score: Score) -> Score:
         return score  # the replay knows it
 
     def counted(block: Facts) -> Any:
+        """Return the score with one hit more."""
         return score(block._replace(hits=block.hits + 1))
 
     return counted

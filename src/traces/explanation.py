@@ -155,6 +155,7 @@ def as_json(explained: Sequence[Explanation], between: Histogram) -> dict[str, A
     """Return the explanations for a machine; a class goes by its least number."""
 
     def keyed(found: Histogram) -> dict[str, int]:
+        """Return a histogram with keys that JSON has."""
         return {str(least): count for least, count in found.items()}
 
     return {

@@ -116,6 +116,7 @@ class _Source(io.RawIOBase):
         return chunk
 
     def readable(self) -> bool:
+        """Return True, which a buffered reader asks for."""
         return True
 
     def readinto(self, buffer: Any) -> int:

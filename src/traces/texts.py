@@ -144,6 +144,7 @@ def as_svg(found: Comparison, curves: Curves) -> str:
     steps = [low, *(place for place in curves.lru.capacities if low < place < high), high]
 
     def points(places: Sequence[int], hits: Iterable[int]) -> list[tuple[int, Fraction]]:
+        """Return capacities with their hits as a share of the blocks."""
         return [(place, totals.rate(each)) for place, each in zip(places, hits)]
 
     kinds = ("nothing in flight", "some in flight") if totals.in_flight else ("", "")

@@ -168,6 +168,7 @@ def _bounded(found: Attack, trie: Trie, score: Score, most: int) -> None:
     """Search all sequences of up to `found.length` requests on one trie."""
 
     def use(policy: PolicyMachines) -> Worst:
+        """Search with the machines of the policy, and note what its score depends on."""
         worst = worst_ratio(policy_beside_optimum(policy, found.optimum, merge=False), found.length, most)
         found.computes_with_times = policy.depends.exact_times
         if policy.depends.priority and found.priorities == (0,):

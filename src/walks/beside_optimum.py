@@ -165,6 +165,7 @@ def lru_beside_optimum(
     """Return leaf-only LRU beside the optimum.  `policy` is its machine, if there is one already."""
 
     def move(state: LastAccess, permutation: Permutation) -> LastAccess:
+        """Return the state with the blocks renamed."""
         moved = [0] * len(state)
         for block, time in enumerate(state):
             moved[permutation[block]] = time
@@ -180,6 +181,7 @@ def policy_beside_optimum(
     """Return a policy, under the leaf-only rule, beside the optimum of a capacity, of the policy's own if not given."""
 
     def move(state: CacheState, permutation: Permutation) -> CacheState:
+        """Return the state with the blocks renamed."""
         blocks, ghosts = (
             tuple(sorted((permutation[block], facts) for block, facts in some)) for some in (state.blocks, state.ghosts)
         )

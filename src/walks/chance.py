@@ -154,6 +154,7 @@ def marking_machine(trie: Trie, capacity: int) -> Chances:
         scale = scale * misses.denominator // math.gcd(scale, misses.denominator)
 
     def step(coins: Coins, string: String) -> tuple[Coins, Tally]:
+        """Serve a request; the tally is the expected misses, times the scale."""
         after, misses = steps[coins, string]
         return after, (int(misses * scale),)
 

@@ -227,6 +227,7 @@ def policy_every_length(
     """
 
     def use(policy: PolicyMachines) -> list[EveryLength]:
+        """Settle all optima with the same machines of the policy."""
         return [every_length(policy_beside_optimum(policy, optimum), most) for optimum in optima]
 
     return with_policy(trie, capacity, score, use, priorities, SATURATE)

@@ -76,6 +76,7 @@ def side_by_side(*machines: Machine) -> Machine:
     """Return the machine that runs machines over the same requests at once; its tallies are theirs in a row."""
 
     def step(states: tuple[Any, ...], request: Any) -> tuple[tuple[Any, ...], Tally]:
+        """Serve a request by all machines."""
         answers = [machine.step(state, request) for machine, state in zip(machines, states)]
         return tuple(state for state, _ in answers), tuple(itertools.chain(*(tally for _, tally in answers)))
 
@@ -202,6 +203,7 @@ def _first_sequence(machine: Machine, walked: Sequence[dict[Node, int]], goal: s
     """Return the first sequence, in the order of the requests, that ends in a node of `goal` in the last layer."""
 
     def follow(node: Node, request: Any) -> Node:
+        """Return the node after a request."""
         after, more = machine.step(node[0], request)
         return after, add(node[1], more)
 

@@ -42,6 +42,7 @@ def flat_beside_lru(trie: Trie, capacity: int) -> Machine:
     check_capacity(capacity)
 
     def step(state: tuple[LastAccess, Pages], string: String) -> tuple[tuple[LastAccess, Pages], Tally]:
+        """Serve a request by both; the tally: whether they hold other blocks, and the misses that flat paging adds."""
         times, served = lru_step(trie, capacity, state[0], string, Rule.LEAF_ONLY)
         pages, misses = flat_access(capacity, state[1], written_out(trie, [string]))
         differ = as_set(pages) != cached_set(times)

@@ -38,6 +38,7 @@ def lru_machine(trie: Trie, capacity: int, rule: Rule = Rule.LEAF_ONLY) -> Machi
     check_capacity(capacity)
 
     def step(state: LastAccess, string: String) -> tuple[LastAccess, Tally]:
+        """Serve a request; the tally is (misses,), in blocks."""
         state, served = lru_step(trie, capacity, state, string, rule)
         return state, (served.misses,)
 

@@ -82,6 +82,7 @@ class PolicyMachines:
         """Return the policy as a machine whose tally is (misses,), the same one each time."""
 
         def step(state: CacheState, request: Any) -> tuple[CacheState, Tally]:
+            """Serve a request; the tally is (misses,), in blocks."""
             state, served = self.serve(state, request, leaf_only)
             return state, (served.misses,)
 

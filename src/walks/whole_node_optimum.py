@@ -68,6 +68,7 @@ def whole_node_optimum_machine(trie: Trie, capacity: int, optimum: Optimum) -> M
     work = WholeNodeOptimum(trie, capacity, optimum)
 
     def step(costs: Costs, string: String) -> tuple[Costs, Tally]:
+        """Serve a request; the tally is by how much the least cost grows, in blocks."""
         costs, growth = work.step(costs, string)
         return costs, (growth,)
 

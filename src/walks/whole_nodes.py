@@ -103,6 +103,7 @@ def whole_node_machine(trie: Trie, capacity: int) -> Machine:
     check_capacity(capacity)
 
     def step(state: NodeState, string: String) -> tuple[NodeState, Tally]:
+        """Serve a request; the tally is (misses,), in blocks."""
         state, misses, _ = serve_whole_nodes(trie, capacity, state, string)
         return state, (misses,)
 
@@ -115,6 +116,7 @@ def whole_nodes_beside_optimum(
     """Return LRU on whole nodes beside the block optimum.  `policy` is its machine, if there is one already."""
 
     def move(state: NodeState, permutation: Permutation) -> NodeState:
+        """Return the state with the blocks renamed."""
         times = [0] * len(state.times)
         for block, time in enumerate(state.times):
             times[permutation[block]] = time

@@ -73,6 +73,7 @@ def optimum_machine(trie: Trie, capacity: int, optimum: Optimum) -> Machine:
     work = WorkFunction(trie, capacity, optimum)
 
     def step(state: tuple[int, ...], string: String) -> tuple[tuple[int, ...], Tally]:
+        """Serve a request; the tally is by how much the least cost grows, in blocks."""
         state, growth = work.step(state, string)
         return state, (growth,)
 
