@@ -248,8 +248,7 @@ def _lru_eviction(trie: Trie, cached: int, times: Sequence[int], rule: Rule, loc
 
 
 def serve_lru(
-    trie: Trie, capacity: int, sequence: Iterable[String], rule: Rule,
-    recency: Recency = Recency.PATH, locked: bool = False,
+    trie: Trie, capacity: int, sequence: Iterable[String], rule: Rule, recency: Recency = Recency.PATH
 ) -> Run:
     """Serve a request sequence from a cold start under LRU with the given eviction rule.
 
@@ -259,7 +258,7 @@ def serve_lru(
     state: LastAccess = (0,) * len(trie)
     steps = []
     for string in sequence:
-        state, step = lru_access(trie, capacity, state, string, rule, recency, locked)
+        state, step = lru_access(trie, capacity, state, string, rule, recency)
         steps.append(step)
     return Run(tuple(steps))
 

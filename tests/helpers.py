@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import random
 import signal
 import sys
 import tempfile
+import unittest
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,8 @@ from src.page.guard import guarded
 from src.policies.cache import Cache
 from src.policies.scores import make_policy
 from src.radixcache import LeafOnlyBelady, Optimum, Recency, Rule, Run, Step, String, Trie, lru_access, serve_lru
+from src.traces.reading import Trace
+from src.traces.replay import Counts
 from src.walks.belady import belady
 from src.walks.cycles import Edge, Graph
 
@@ -41,6 +45,16 @@ def claimed(name: str) -> dict[str, Any]:
     """Return a claim of the committed results."""
     found: dict[str, Any] = committed()[name]
     return found
+
+
+class WorkingDirectory(unittest.TestCase):
+    """Tests in an empty working directory of their own."""
+
+    def setUp(self) -> None:
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(holder.name)
 
 
 class Terminal(io.StringIO):
@@ -106,6 +120,12 @@ def random_paths(seed: int, requests: int = 120) -> list[list[int]]:
         old = chance.choice(paths) if paths and chance.random() < 0.7 else []
         paths.append(old[: chance.randint(0, 6)] + [chance.randrange(40) for _ in range(chance.randint(0, 3))])
     return paths
+
+
+def infinite(trace: Trace) -> Counts:
+    """Return what a cache without a capacity counts: every block is missed once, when it is first requested."""
+    blocks = sum(map(len, trace.requests))
+    return Counts(len(trace.requests), blocks, blocks - len(trace.parent))
 
 
 def graph(states: int, *edges: tuple[int, int, int, int]) -> Graph:

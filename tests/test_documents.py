@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from src.claims.preregistration import value
+from src.policies.scores import sglang_policies
 from src.radixcache import Optimum
 from src.traces.merge import merge
 from src.traces.texts import as_text
@@ -100,7 +101,10 @@ class Readme(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "mine.py").write_text(self.block("def second_last"))
             command, _, printed = self.block("$ python3 derisk.py").partition("\n")
-            self.assert_in_order(printed, typed(command, folder))
+            found = typed(command, folder)
+            self.assert_in_order(printed, found)
+        ratios = [re.findall(pattern, found)[-1] for pattern in (r"worst ratio (\d+)\n", r"is exactly (\d+)\n")]
+        self.assertIn("its worst ratio is {} where LRU's is {}.".format(*ratios), self.page)
 
     def test_on_your_own_trace(self) -> None:
         """The trace is not here; its committed results are what the command wrote."""
@@ -114,6 +118,8 @@ class Readme(unittest.TestCase):
     def test_what_memory_gains(self) -> None:
         rows = trace_result("conversation")["measured"]["capacities"].values()
         (shown,) = (one for one in tables(self.page) if "2,000 blocks" in one[0])
+        capacities = trace_result("conversation")["measured"]["capacities"]
+        self.assertEqual(shown[0][1:], [f"{int(capacity):,} blocks" for capacity in capacities])
         hits = [{name: each["hits"] for name, each in row["policies"].items()} for row in rows]
         lru_2 = [one.pop("lru-2") for one in hits]
         best = [max(one.values()) for one in hits]
@@ -123,6 +129,7 @@ class Readme(unittest.TestCase):
 
     def test_numbers(self) -> None:
         results = committed()
+        given = results["offline"]["parameters"]
 
         def measured(key: str) -> Any:
             return value(results, key.replace(".", ".measured.", 1))
@@ -137,19 +144,51 @@ class Readme(unittest.TestCase):
             f"| {measured('reduction.forests.edges')} edges, 0 differ |",
             f"| {measured('width.lru.cases')} cases, 0 off |",
             f"| {measured('online_optimum.forests.cases')} games, 0 off |",
-            f"reach {measured('theorems.above_capacity')}.",
+            f"{len(given['strings'])} strings, {given['length']} requests,"
+            f" K = {' or '.join(map(str, given['capacities']))} make",
+            f"locked they are smaller, {measured('competitive.locked.2')} at K = 2.",
+            f"at K = {results['theorems']['witnesses']['above_capacity']['capacity']} reach"
+            f" {measured('theorems.above_capacity')}.",
+            f"the study's {measured('engines.sglang.instances')} instances differ",
             f"{measured('stamps.root_first.unconstrained_worse')} of {measured('online.instances')} instances",
             f"= {measured('offline.bypass.instances')}.",
+            "{tree_bypass} against {flat_locked}".format(**results["derisk"]["published"]),
         ):
             self.assertIn(cell, " ".join(self.page.split()))
         for name, words in (("bushy", "on `{}` it is {}"), ("slender", "on `{}` {}.")):
             one = results["width"]["witnesses"]["two_tries"][name]
-            self.assertEqual((one["capacity"], str(one["width"])), (4, one["bypass"]["ratio"]))
+            self.assertEqual(str(one["width"]), one["bypass"]["ratio"])
+            self.assertIn(f"can have: at K = {one['capacity']} on `a ab", self.page)
             self.assertIn(words.format(" ".join(one["strings"]), one["width"]), self.page)
+
+    def test_which_policies(self) -> None:
+        """What the README says of the seven, against the claims `policies` and `every_length`."""
+        results = committed()
+        measured = results["policies"]["measured"]
+        self.assertEqual(len(sglang_policies()), 7)
+        bound = [name for name in sglang_policies() if measured[name]["interior_evictions"]]
+        self.assertIn(f"binds two of the seven in SGLang's registry, `{bound[0]}` and `{bound[1]}`,", self.page)
+        self.assertEqual(bound, ["fifo", "mru"])
+        self.assertIn(f"no shorter sequence on up to {results['policies']['parameters']['forest_nodes']} bl", self.page)
+        for name in bound:
+            shown = results["policies"]["shortest_costs"][name]
+            sequence = " ".join(shown["sequence"])
+            self.assertIn(f"--capacity {shown['capacity']} --radix-eviction-policy {name} {sequence}`", self.page)
+        every = results["every_length"]["measured"]
+        ratios = {name: [one["ratio"] for one in every[name]["bypass"].values()] for name in sglang_policies()}
+        bounded = [name for name in ratios if "unbounded" not in ratios[name]]
+        self.assertIn(f"Of the seven only `{bounded[0]}` and `{bounded[1]}` have a", self.page)
+        self.assertEqual(len(bounded), 2)
+
+    def test_widths_of_the_trace(self) -> None:
+        lower, upper = trace_result("conversation")["measured"]["capacities"]["5000"]["width"]
+        self.assertEqual(lower, upper)
+        self.assertIn(f"the width is {lower:,} at 5,000 blocks", " ".join(self.page.split()))
 
     def test_engines(self) -> None:
         (shown,) = (one for one in tables(self.page) if "what differs" in one[0])
         hits = trace_result("engines")["measured"]["capacities"]["5000"]
+        self.assertEqual(shown[0][3], "ratios at K = 2")
         self.assertEqual(shown[0][-1], f"hits at 5,000, partial blocks kept (LRU {hits['block']['lru']['hits']:,})")
         for row, engine in zip(shown[1:], ("vllm", "sglang", "store")):
             one = committed()["engines"]["measured"][engine]

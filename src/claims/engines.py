@@ -14,7 +14,7 @@ from typing import Any, Callable, NamedTuple
 
 from src.claims.claim import Claim, claim
 from src.claims.online import CAPACITIES, ONLINE_LENGTH, online_parameters, victims
-from src.engines.engine import Engine, Served
+from src.engines.engine import Engine, EngineServed
 from src.engines.sglang import LRU, Behaviour, SGLang
 from src.engines.store import Store
 from src.engines.vllm import VLLM
@@ -64,7 +64,7 @@ class EngineTally(NamedTuple):
     interior: int
 
 
-def interior_evictions(trie: Trie, held: set[int], served: Served) -> int:
+def interior_evictions(trie: Trie, held: set[int], served: EngineServed) -> int:
     """Return how many victims of a request had a child that was still held, `held` being what was before.
 
     A child that the request itself brings in is not asked for: its parent is on the same path and was asked for
@@ -89,7 +89,7 @@ class Steps:
         self._known: dict[Hashable, Engine] = {self.start: cold}
         self.serve = cache(self._serve)
 
-    def _serve(self, state: Hashable, string: String) -> tuple[Hashable, Served, int]:
+    def _serve(self, state: Hashable, string: String) -> tuple[Hashable, EngineServed, int]:
         """Return the state after a request, what the request did, and its interior evictions."""
         engine = copy.deepcopy(self._known[state])
         held = engine.cached()
@@ -198,7 +198,7 @@ TELL_APART: dict[str, Callable[[EngineTally], bool]] = {
 }
 
 
-class Worst(NamedTuple):
+class WorstCycle(NamedTuple):
     """An engine's worst ratio to the optimum over all lengths, and requests that approach it: a prefix, then a cycle
     over and over, of which one round costs so many misses."""
 
@@ -209,12 +209,12 @@ class Worst(NamedTuple):
     optimum_misses: int
 
 
-def worst(trie: Trie, capacity: int, kind: Kind, optimum: Optimum) -> Worst:
+def worst(trie: Trie, capacity: int, kind: Kind, optimum: Optimum) -> WorstCycle:
     """Return an engine's worst ratio.  Its states under LRU are finitely many, so the graph closes."""
     found = supremum(explore(beside_optimum(trie, capacity, kind, optimum)))
     ratio = "unbounded" if found.ratio is None else str(found.ratio)
     shown = found.witness
-    return Worst(ratio, names(shown.prefix), names(shown.cycle), shown.misses, shown.optimum_misses)
+    return WorstCycle(ratio, names(shown.prefix), names(shown.cycle), shown.misses, shown.optimum_misses)
 
 
 def engines(trie: Trie) -> Claim:
@@ -260,6 +260,6 @@ def engines(trie: Trie) -> Claim:
     )
 
 
-def only_ratios(ratios: dict[str, dict[str, Worst]]) -> dict[str, dict[str, str]]:
+def only_ratios(ratios: dict[str, dict[str, WorstCycle]]) -> dict[str, dict[str, str]]:
     """Return the ratios without their witnesses."""
     return {key: {capacity: one.ratio for capacity, one in each.items()} for key, each in ratios.items()}

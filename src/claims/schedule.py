@@ -22,7 +22,7 @@ class Gone(NamedTuple):
     dragged: int
 
 
-class Frame(NamedTuple):
+class ServedRequest(NamedTuple):
     """One request served: its string and path, blocks hit and missed, the evictions in their order, the state after it.
 
     The first `hits` blocks of the path were cached.  `last_access` holds for each block the number of the last request
@@ -46,7 +46,7 @@ class Schedule(NamedTuple):
     """A request sequence served from a cold start by one manager, a frame for each request."""
 
     trie: Trie
-    frames: tuple[Frame, ...]
+    frames: tuple[ServedRequest, ...]
 
     @property
     def misses(self) -> int:
@@ -97,7 +97,7 @@ def _of_run(trie: Trie, sequence: Sequence[String], run: Run) -> Schedule:
             times[block] = now
         times = [time if step.cached >> block & 1 else 0 for block, time in enumerate(times)]
         evictions = tuple(Gone(one.victim, one.removed & ~(1 << one.victim)) for one in step.evictions)
-        frames.append(Frame(string, path, len(path) - step.misses, step.misses, evictions, tuple(times)))
+        frames.append(ServedRequest(string, path, len(path) - step.misses, step.misses, evictions, tuple(times)))
     return Schedule(trie, tuple(frames))
 
 
@@ -126,5 +126,5 @@ def policy_schedule(
             evictions.append(gone)
             held &= ~(1 << victim | gone.dragged)
         times = tuple(cache.facts[block].last_access if block in cache.facts else 0 for block in range(len(trie)))
-        frames.append(Frame(string, path, served.hits, served.misses, tuple(evictions), times))
+        frames.append(ServedRequest(string, path, served.hits, served.misses, tuple(evictions), times))
     return Schedule(trie, tuple(frames))

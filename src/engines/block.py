@@ -5,7 +5,7 @@ It admits every request.  Where nothing is left to evict the tail of the path is
 
 from __future__ import annotations
 
-from src.engines.engine import Engine, Served
+from src.engines.engine import Engine, EngineServed
 from src.policies.cache import Cache
 from src.policies.facts import Score
 from src.policies.scores import lru
@@ -20,13 +20,13 @@ class Block(Engine):
         self.cache = Cache(trie, capacity, score)
         self._string = {trie.path(string): string for string in trie.strings}
 
-    def serve(self, path: Path, priority: int = 0) -> Served:
+    def serve(self, path: Path, priority: int = 0) -> EngineServed:
         """Serve a request, and lock what is cached of its path."""
         if not path:
-            return Served(0)
+            return EngineServed(0)
         served = self.cache.access(self._string[path], priority)
         self.cache.lock(self._string[path])
-        return Served(served.hits, evicted=tuple((block,) for block in served.victims))
+        return EngineServed(served.hits, evicted=tuple((block,) for block in served.victims))
 
     def release(self, path: Path) -> None:
         """Release the oldest request for the path."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from src.radixcache import Path
 
 
-class Served(NamedTuple):
+class EngineServed(NamedTuple):
     """What one request did.
 
     `hits`: the blocks found from the first on.  `admitted`: whether there was room for the rest; if not, the request is
@@ -39,7 +39,7 @@ class Engine:
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
 
-    def serve(self, path: Path, priority: int = 0) -> Served:
+    def serve(self, path: Path, priority: int = 0) -> EngineServed:
         """Serve a request for a path, first block first, and if it is admitted lock the path."""
         raise TypeError("Engine is abstract: use one of its subclasses")
 
@@ -54,7 +54,7 @@ class Engine:
 
 def serve_all(
     engine: Engine, requests: Iterable[tuple[Path, int]], in_flight: int = 0, together: bool = False
-) -> Iterator[Served]:
+) -> Iterator[EngineServed]:
     """Serve requests, pairs of a path and a priority, and yield what each one did.
 
     When more than `in_flight` admitted requests are not released yet the oldest of them is released, or with `together`

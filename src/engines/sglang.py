@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple
 
-from src.engines.engine import Engine, Served
+from src.engines.engine import Engine, EngineServed
 from src.policies.scores import lru
 from src.radixcache import Path
 
@@ -125,7 +125,7 @@ class SGLang(Engine):
         self.size = 0  # blocks in the tree
         self.locked = 0  # blocks in nodes with a lock
 
-    def serve(self, path: Path, priority: int = 0) -> Served:
+    def serve(self, path: Path, priority: int = 0) -> EngineServed:
         """Serve a request: see the head of this module."""
         node = self._match(path)
         hits = node.depth
@@ -133,12 +133,12 @@ class SGLang(Engine):
         asked = max(self.size + len(path) - hits - self.capacity, 0)
         if asked > self.size - self.locked:
             self._unlock(node)
-            return Served(hits, admitted=False)
+            return EngineServed(hits, admitted=False)
         evicted = self._evict(asked)
         tail = self._insert(path, priority)
         self._lock(tail)
         self._unlock(node)
-        return Served(hits, True, asked, evicted)
+        return EngineServed(hits, True, asked, evicted)
 
     def release(self, path: Path) -> None:
         """Take the request's locks from its nodes."""

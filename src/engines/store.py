@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from src.engines.engine import Engine, Served
+from src.engines.engine import Engine, EngineServed
 from src.radixcache import Path
 
 
@@ -21,7 +21,7 @@ class Store(Engine):
         super().__init__(capacity)
         self.order: OrderedDict[int, None] = OrderedDict()  # the least recently used block first
 
-    def serve(self, path: Path, priority: int = 0) -> Served:
+    def serve(self, path: Path, priority: int = 0) -> EngineServed:
         """Ask for the blocks of a path, the first block first."""
         hits = 0
         while hits < len(path) and path[hits] in self.order:
@@ -32,7 +32,7 @@ class Store(Engine):
             self.order.move_to_end(block)
             if len(self.order) > self.capacity:
                 victims.append(self.order.popitem(last=False)[0])
-        return Served(hits, True, len(victims), tuple((block,) for block in victims))
+        return EngineServed(hits, True, len(victims), tuple((block,) for block in victims))
 
     def release(self, path: Path) -> None:
         """Do nothing: the store holds no locks."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from src.engines.engine import Engine, Served
+from src.engines.engine import Engine, EngineServed
 from src.radixcache import Path
 
 
@@ -22,14 +22,14 @@ class VLLM(Engine):
         self.holders: dict[int, int] = {}  # of each cached block: how many requests hold it
         self.free: OrderedDict[int, None] = OrderedDict()  # the cached blocks that none holds, the next victim first
 
-    def serve(self, path: Path, priority: int = 0) -> Served:
+    def serve(self, path: Path, priority: int = 0) -> EngineServed:
         """Serve a request; one whose missing blocks do not fit beside what is held changes nothing."""
         hits = 0
         while hits < len(path) and path[hits] in self.holders:
             hits += 1
         held = len(self.holders) - len(self.free) + sum(block in self.free for block in path[:hits])
         if held + len(path) - hits > self.capacity:
-            return Served(hits, admitted=False)
+            return EngineServed(hits, admitted=False)
         for block in path[:hits]:
             self.holders[block] += 1
             self.free.pop(block, None)
@@ -39,7 +39,7 @@ class VLLM(Engine):
             del self.holders[block]
         for block in path[hits:]:
             self.holders[block] = 1
-        return Served(hits, True, asked, tuple((block,) for block in victims))
+        return EngineServed(hits, True, asked, tuple((block,) for block in victims))
 
     def release(self, path: Path) -> None:
         """Put those blocks of the path that nobody else holds at the end of the queue, the last block first."""

@@ -11,6 +11,8 @@ from typing import Any, Callable
 
 from src.page.guard import CLEAR, Fault, Help, is_terminal, printable
 
+LENGTH = 60  # of what was typed, as far as a fault quotes it
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose complaints are faults of one line.  Long options cannot be abbreviated."""
@@ -87,16 +89,16 @@ def whole_number(least: int) -> Callable[[str], int]:
     return read
 
 
-def quoted(text: str, length: int = 60) -> str:
-    """Return the text in quotes as it was typed, printable, cut to `length` characters."""
+def quoted(text: str) -> str:
+    """Return the text in quotes as it was typed, printable, cut to `LENGTH` characters."""
     whole = repr(text)
-    return whole if len(whole) <= length else f"{whole[: length - 2]}…{whole[0]}"
+    return whole if len(whole) <= LENGTH else f"{whole[: LENGTH - 2]}…{whole[0]}"
 
 
-def shorten(text: str, length: int = 60) -> str:
-    """Return the text on one line, cut to `length` characters."""
+def shorten(text: str) -> str:
+    """Return the text on one line, cut to `LENGTH` characters."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= length else flat[: length - 1] + "…"
+    return flat if len(flat) <= LENGTH else flat[: LENGTH - 1] + "…"
 
 
 def json_text(value: Any, width: int = 180) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from src.engines.sglang import NodeScore, tlru
 from src.page.commandline import Once, table
 from src.page.guard import Fault, printable
-from src.traces.engines import ENGINES, TLRU, AtCapacity, Engines, Priced, Setting, Total
+from src.traces.engines import ENGINES, TLRU, Engines, EnginesAtCapacity, Setting, SGLangPrice, Total
 from src.traces.words import counted
 from src.traces.workload import LOGGED
 
@@ -120,7 +120,7 @@ def head(found: Engines) -> Iterator[str]:
         yield f"in flight: {counted(in_flight, 'request')} before each request, their paths locked, but in the store"
 
 
-def cells(found: Engines, row: AtCapacity, policy: str, unified: bool) -> list[str]:
+def cells(found: Engines, row: EnginesAtCapacity, policy: str, unified: bool) -> list[str]:
     """Return the line of a capacity and a policy."""
     line = [f"{row.capacity:,}", printable(policy), hits(row.block.get(policy))]
     if "sglang" in found.engines:
@@ -140,7 +140,7 @@ def hits(number: int | None) -> str:
     return "-" if number is None else f"{number:,}"
 
 
-def sglang_sentences(row: AtCapacity) -> Iterator[str]:
+def sglang_sentences(row: EnginesAtCapacity) -> Iterator[str]:
     """Yield what each part of SGLang's behaviour costs under each policy."""
     for policy, one in row.sglang.items():
         yield (
@@ -154,7 +154,7 @@ def sglang_sentences(row: AtCapacity) -> Iterator[str]:
             yield f"  {at}, unified: {total.hits:,}{refusals(total)}."
 
 
-def lru_sentences(row: AtCapacity, total: Total | None) -> Iterator[str]:
+def lru_sentences(row: EnginesAtCapacity, total: Total | None) -> Iterator[str]:
     """Yield what an engine without a choice of policy hits beside the model's lru."""
     if total is not None:
         yield (
@@ -190,12 +190,12 @@ def as_json(found: Engines, options: argparse.Namespace) -> dict[str, Any]:
         """Return what an engine hit, in blocks, and how many requests it refused."""
         return {"hits": one.hits, "refused_requests": one.refused}
 
-    def price(one: Priced) -> dict[str, Any]:
+    def price(one: SGLangPrice) -> dict[str, Any]:
         """Return SGLang's hits, and the model's that each of its differences costs, in blocks."""
         lost = {"whole_nodes": one.whole_nodes, "refreshed_rest": one.refreshed_rest, "remaining": one.remaining}
         return {**total(one.total), "hits_lost": lost}
 
-    def at(row: AtCapacity) -> dict[str, Any]:
+    def at(row: EnginesAtCapacity) -> dict[str, Any]:
         """Return what was found at one capacity, by engine."""
         shown: dict[str, Any] = {"block": {printable(name): {"hits": each} for name, each in row.block.items()}}
         if row.sglang or row.unified:

@@ -58,7 +58,7 @@ class Total(NamedTuple):
     refused: int
 
 
-class Priced(NamedTuple):
+class SGLangPrice(NamedTuple):
     """SGLang under one policy: what it hits, and its hits less in three parts (negative: more)."""
 
     total: Total
@@ -67,7 +67,7 @@ class Priced(NamedTuple):
     remaining: int
 
 
-class AtCapacity(NamedTuple):
+class EnginesAtCapacity(NamedTuple):
     """What was found at one capacity: hits by policy, and of the engines without a choice of policy.
 
     `block` has `lru` whether or not it was chosen.  `unified` has the policies for which SGLang's unified cache may
@@ -76,7 +76,7 @@ class AtCapacity(NamedTuple):
 
     capacity: int
     block: dict[str, int]
-    sglang: dict[str, Priced]
+    sglang: dict[str, SGLangPrice]
     unified: dict[str, Total]
     vllm: Total | None
     store: Total | None
@@ -89,7 +89,7 @@ class Engines(NamedTuple):
     policies: Sequence[str]
     engines: Sequence[str]
     setting: Setting
-    rows: Sequence[AtCapacity]
+    rows: Sequence[EnginesAtCapacity]
 
 
 def compare_engines(
@@ -106,7 +106,7 @@ def compare_engines(
     """
     curve = lru_curve(trace)
     progress = Progress()
-    rows: list[AtCapacity] = []
+    rows: list[EnginesAtCapacity] = []
     for capacity in capacities:
         progress.count(len(rows), len(capacities), "engines, capacities")
         scores = {**policies, "lru": lru}
@@ -123,7 +123,7 @@ def compare_engines(
                 unified[TLRU] = run(engine, trace, setting.in_flight)
         vllm = run(VLLM(capacity), trace, setting.in_flight, setting.together) if "vllm" in engines else None
         store = run(Store(capacity), trace) if "store" in engines else None
-        rows.append(AtCapacity(capacity, block, sglang, unified, vllm, store))
+        rows.append(EnginesAtCapacity(capacity, block, sglang, unified, vllm, store))
     names = [*policies, *([TLRU] if tail_optimized else [])]
     return Engines(trace, names, engines, setting, rows)
 
@@ -154,7 +154,7 @@ def on_nodes(trace: Trace, capacity: int, score: Score, behaviour: Behaviour, se
     return run(QueuedSGLang(capacity, node_score, behaviour), trace, setting.in_flight)
 
 
-def priced(trace: Trace, capacity: int, name: str, score: Score, model: int, setting: Setting) -> Priced:
+def priced(trace: Trace, capacity: int, name: str, score: Score, model: int, setting: Setting) -> SGLangPrice:
     """Return what SGLang hits under a policy under which the model has `model` hits, and the parts of the difference.
 
     Only the runs are made that can differ.  A tree of single blocks whose splits change nothing differs from the model
@@ -172,7 +172,7 @@ def priced(trace: Trace, capacity: int, name: str, score: Score, model: int, set
     if recounted or name not in LEAVE_CREATION:
         behaviour = like_the_model._replace(whole_nodes=True, refresh_rest=True)
         refreshed = on_nodes(trace, capacity, score, behaviour, setting)
-    return Priced(
+    return SGLangPrice(
         real,
         whole_nodes=single.hits - whole.hits,
         refreshed_rest=whole.hits - refreshed.hits,

@@ -27,7 +27,6 @@ from __future__ import annotations
 import heapq
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import Any, Callable, NamedTuple
 
 from src.policies.cache import Served
@@ -60,11 +59,6 @@ class Counts(NamedTuple):
         """The blocks that were not cached when they were requested."""
         return self.blocks - self.hits
 
-    @property
-    def hit_rate(self) -> Fraction:
-        """The hits as a share of the blocks, 0 where there is no block."""
-        return Fraction(self.hits, max(self.blocks, 1))
-
 
 def replay(
     trace: Trace,
@@ -86,12 +80,6 @@ def replay(
         if progress:
             progress(done, requests)
     return Counts(requests, blocks, hits, evictions, uncached)
-
-
-def infinite(trace: Trace) -> Counts:
-    """Return what a cache without a capacity counts: every block is missed once, when it is first requested."""
-    blocks = sum(map(len, trace.requests))
-    return Counts(len(trace.requests), blocks, blocks - len(trace.parent))
 
 
 def serve(trace: Trace, capacity: int, score: Score = lru, in_flight: int = 0) -> Iterator[Served]:

@@ -22,7 +22,7 @@ from src.claims.engines import (
     worst,
 )
 from src.claims.online import CAPACITIES
-from src.engines.engine import Served, serve_all
+from src.engines.engine import EngineServed, serve_all
 from src.engines.store import Store
 from src.radixcache import ROOT, Optimum, Rule, Trie, serve_lru
 from src.walks.belady import belady
@@ -95,7 +95,7 @@ class Rows(unittest.TestCase):
         zero, below = STUDY.path("00")
         one = STUDY.path("1")
         for evicted, counted in (((zero,),), 1), (((zero, below),), 0), (((below,), (zero,)), 0), ((one, (zero,)), 1):
-            self.assertEqual(interior_evictions(STUDY, {zero, below, *one}, Served(0, evicted=evicted)), counted)
+            self.assertEqual(interior_evictions(STUDY, {zero, below, *one}, EngineServed(0, evicted=evicted)), counted)
 
     def test_the_claim(self) -> None:
         found = claimed("engines")

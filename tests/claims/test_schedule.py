@@ -6,7 +6,15 @@ import random
 import unittest
 from typing import Any
 
-from src.claims.schedule import Frame, Gone, Schedule, lru_schedule, optimum_schedule, policy_schedule, steps_json
+from src.claims.schedule import (
+    Gone,
+    Schedule,
+    ServedRequest,
+    lru_schedule,
+    optimum_schedule,
+    policy_schedule,
+    steps_json,
+)
 from src.policies.cache import Cache
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Optimum, Rule, Trie, as_set, serve_lru, size
@@ -88,7 +96,7 @@ class EveryManager(unittest.TestCase):
 class ByHand(unittest.TestCase):
     def test_a_victim_drags_its_child(self) -> None:
         one = lru_schedule(Trie(("00", "1", "0")), 2, ("00", "1", "0"), Rule.SHALLOW)
-        self.assertEqual(one.frames[1], Frame("1", (2,), 0, 1, (Gone(0, 0b10),), (0, 0, 2)))
+        self.assertEqual(one.frames[1], ServedRequest("1", (2,), 0, 1, (Gone(0, 0b10),), (0, 0, 2)))
         self.assertEqual(one.misses, 4)
 
     def test_what_was_dragged_is_not_dragged_again(self) -> None:

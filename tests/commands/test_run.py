@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -16,19 +15,16 @@ from src.page.guard import Outcome
 from src.policies.scores import make_policy
 from src.traces.reading import trace_of
 from src.traces.replay import replay
-from tests.helpers import REPOSITORY, in_process, random_paths
+from tests.helpers import REPOSITORY, WorkingDirectory, in_process, random_paths
 
 TRACE = b'{"hash_ids": [1, 2], "priority": 1}\n{"hash_ids": [3]}\n{"hash_ids": [1, 4]}\n' * 3
 
 
-class Folder(unittest.TestCase):
+class Folder(WorkingDirectory):
     """A working directory with a trace and a policy in it."""
 
     def setUp(self) -> None:
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(holder.name)
+        super().setUp()
         Path("in.jsonl").write_bytes(TRACE)
         Path("f.py").write_text("def f(block):\n    return block.hits\n", encoding="utf-8")
         os.link("in.jsonl", "hard.jsonl")
@@ -145,7 +141,7 @@ class Dispatch(Folder):
         paths = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
         loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=paths, check=True)
         self.assertIn("src.traces.command", loaded.stdout.split())
-        self.assertEqual([name for name in loaded.stdout.split() if name.startswith("src.claims.families")], [])
+        self.assertEqual([name for name in loaded.stdout.split() if name.startswith("src.claims")], [])
 
 
 if __name__ == "__main__":

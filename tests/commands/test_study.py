@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,10 @@ from unittest import mock
 
 from src.claims.claim import claim
 from src.commands import study
-from tests.helpers import in_process
+from tests.helpers import WorkingDirectory, in_process
 
 
-class Study(unittest.TestCase):
-    def setUp(self) -> None:
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(holder.name)
-
+class Study(WorkingDirectory):
     def run_with(self, measured: int, *arguments: str) -> tuple[int, str, str]:
         lemma = claim({"strings": ["0"]}, {"unreachable": measured}, {"unreachable": 0})
         small = {"preregistration": {"P1": {"verdict": "P1 is decided."}}, "lemma": lemma}

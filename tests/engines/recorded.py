@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from src.engines.engine import Engine, Served, serve_all
+from src.engines.engine import Engine, EngineServed, serve_all
 from src.engines.sglang import Behaviour, NodeScore, SGLang, of_facts, tlru
 from src.engines.vllm import VLLM
 from src.policies.scores import make_policy
@@ -100,7 +100,9 @@ def vllm_faults(one: Recording, engine: VLLM) -> list[str]:
     return []
 
 
-def common(one: Recording, engine: Engine, served: Served, recorded: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+def common(
+    one: Recording, engine: Engine, served: EngineServed, recorded: dict[str, Any]
+) -> dict[str, tuple[Any, Any]]:
     """Return pairs of what was done and what was recorded, of what both engines' recordings have."""
     return {
         "hits": (served.hits, recorded["hits"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from src.engines.engine import Engine, Served, serve_all
+from src.engines.engine import Engine, EngineServed, serve_all
 from src.radixcache import Path
 
 
@@ -15,9 +15,9 @@ class Diary(Engine):
         super().__init__(1)
         self.asked: list[str] = []
 
-    def serve(self, path: Path, priority: int = 0) -> Served:
+    def serve(self, path: Path, priority: int = 0) -> EngineServed:
         self.asked.append(f"serve {path} {priority}")
-        return Served(0, admitted=bool(path))
+        return EngineServed(0, admitted=bool(path))
 
     def release(self, path: Path) -> None:
         self.asked.append(f"release {path}")
@@ -49,7 +49,7 @@ class Releases(unittest.TestCase):
 
 class Interface(unittest.TestCase):
     def test_victims_of_a_chain_go_from_its_end(self) -> None:
-        self.assertEqual(Served(0, True, 3, ((4, 5), (1,))).victims, (5, 4, 1))
+        self.assertEqual(EngineServed(0, True, 3, ((4, 5), (1,))).victims, (5, 4, 1))
 
     def test_the_base_class_serves_nothing(self) -> None:
         engine = Engine(1)

@@ -91,8 +91,7 @@ class Options(unittest.TestCase):
             whole_number(1)("  1")
 
     def test_long_texts_are_shortened_to_a_line(self) -> None:
-        self.assertEqual(shorten("abcdef", 6), "abcdef")
-        self.assertEqual(shorten("abcdefg", 6), "abcde…")
+        self.assertEqual(shorten("a" * 60), "a" * 60)
         self.assertEqual(shorten(" a\n\tb\r\n  c\u2028d "), "a b c d")
         self.assertEqual(shorten("a" * 61), "a" * 59 + "…")
         self.assertEqual(shorten(""), "")

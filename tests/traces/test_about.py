@@ -8,7 +8,7 @@ from typing import Any
 
 from src.traces.about import about
 from src.traces.reading import trace_of
-from tests.traces.test_command import Folder
+from tests.traces.folder import Folder
 from tests.traces.test_logs import LOGS, finished
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import functools
 import gzip
 import io
 import json
@@ -12,13 +11,11 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 from src.page.commandline import json_text
@@ -30,21 +27,13 @@ from src.traces.command import chosen_policies
 from src.traces.optimum import TraceOptimum
 from src.traces.options import capacity
 from src.traces.reading import Trace, read_traces
-from src.traces.replay import infinite, replay
+from src.traces.replay import replay
 from src.traces.words import counted, percent
 from tests import helpers
-from tests.helpers import REPOSITORY, random_paths
+from tests.helpers import REPOSITORY, infinite, on_ctrl_c, random_paths
+from tests.traces.folder import Folder, in_process, lines
 
 RUN = REPOSITORY / "run.py"
-
-
-def lines(paths: Sequence[Sequence[int]]) -> bytes:
-    """Return a trace of these paths, with priorities."""
-    records = [{"hash_ids": list(path), "priority": at % 3, "timestamp": at} for at, path in enumerate(paths)]
-    return "".join(json.dumps(record) + "\n" for record in records).encode()
-
-
-in_process = functools.partial(helpers.in_process, "run", "replay")
 
 
 def real(*arguments: str, seed: str = "0", stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -56,32 +45,6 @@ def real(*arguments: str, seed: str = "0", stdin: bytes = b"") -> subprocess.Com
         capture_output=True,
         timeout=60,
     )
-
-
-class Folder(unittest.TestCase):
-    """A working directory with a trace in it, `t.jsonl`."""
-
-    def setUp(self) -> None:
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(holder.name)
-        self.write("t.jsonl", lines(random_paths(1)))
-
-    def write(self, name: str, content: bytes) -> None:
-        Path(name).write_bytes(content)
-
-    def out(self, *arguments: str, stdin: bytes = b"") -> str:
-        """Return the stdout of a run that must succeed in silence on stderr."""
-        status, out, err = in_process(*arguments, stdin=stdin)
-        self.assertEqual((status, err), (0, ""))
-        return out
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self.out(*arguments, "--json", "-"))
-
-    def folder(self) -> dict[str, bytes]:
-        return {entry.name: entry.read_bytes() for entry in Path().iterdir() if entry.is_file()}
 
 
 # -- what it says --------------------------------------------------------------------------------------------------
@@ -198,7 +161,7 @@ class Numbers(Folder):
     def infinite_line(self) -> str:
         """Return the fourth line for `t.jsonl`, which has empty requests and ids under two parents."""
         counts = infinite(read_traces(["t.jsonl"]))
-        return f"infinite cache: {counts.hits} hits, {percent(counts.hit_rate)}"
+        return f"infinite cache: {counts.hits} hits, {percent(Fraction(counts.hits, counts.blocks))}"
 
     def test_one_process_or_four(self) -> None:
         for extra in ([], ["--in-flight", "3"]):
@@ -576,7 +539,7 @@ class Ends(Folder):
         os.mkfifo("pipe")
         self.write("o.json", b"old")
         before = {name: content for name, content in [("t.jsonl", Path("t.jsonl").read_bytes()), ("o.json", b"old")]}
-        with helpers.on_ctrl_c():
+        with on_ctrl_c():
             child = subprocess.Popen(
                 [sys.executable, str(RUN), "replay", "t.jsonl", "pipe", "--json", "o.json", "--svg", "o.svg"],
                 stdout=subprocess.PIPE,

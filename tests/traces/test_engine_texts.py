@@ -7,11 +7,10 @@ import unittest
 from pathlib import Path
 
 from tests.helpers import random_paths
-from tests.traces import test_command
-from tests.traces.test_command import in_process, lines
+from tests.traces.folder import Folder, in_process, lines
 
 
-class Engines(test_command.Folder):
+class Engines(Folder):
     def setUp(self) -> None:
         super().setUp()
         Path("small.jsonl").write_bytes(lines([[10, 11, 12], [20], [30], [10, 11, 12]]))

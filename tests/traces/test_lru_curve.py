@@ -10,7 +10,8 @@ from src.policies.cache import Cache
 from src.radixcache import Trie, members
 from src.traces.lru_curve import Curve, _Fenwick, lru_curve
 from src.traces.reading import Trace, trace_of
-from src.traces.replay import infinite, replay, serve
+from src.traces.replay import replay, serve
+from tests.helpers import infinite
 
 
 def random_strings(chance: random.Random, requests: int, length: int, symbols: str) -> list[str]:

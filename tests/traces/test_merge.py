@@ -8,7 +8,7 @@ from pathlib import Path
 
 from src.policies.scores import sglang_policies
 from tests.helpers import random_paths
-from tests.traces.test_command import Folder, in_process, lines
+from tests.traces.folder import Folder, in_process, lines
 
 SGLANG = tuple(sglang_policies())
 ALL = ("--radix-eviction-policy", "all")

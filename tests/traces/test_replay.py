@@ -8,7 +8,6 @@ import random
 import unittest
 from collections import deque
 from collections.abc import Hashable, Sequence
-from fractions import Fraction
 from typing import Any
 
 from src.policies import scores
@@ -19,8 +18,9 @@ from src.radixcache import LeafOnlyBelady, Optimum, Path, Trie, UnrestrictedBela
 from src.traces import replay as engine
 from src.traces.optimum import TraceOptimum
 from src.traces.reading import trace_of
-from src.traces.replay import Counts, infinite, replay, serve
+from src.traces.replay import Counts, replay, serve
 from src.walks.belady import belady
+from tests.helpers import infinite
 
 
 def nasty(block: Facts) -> int:
@@ -251,7 +251,7 @@ class CountsTest(unittest.TestCase):
         for name in ("lru", "general lru"):
             counts = replay(trace, 2, SCORES[name])
             self.assertEqual(counts, Counts(requests=3, blocks=7, hits=2, evictions=2, uncached=1))
-            self.assertEqual((counts.misses, counts.hit_rate), (5, Fraction(2, 7)))
+            self.assertEqual(counts.misses, 5)
 
     def test_a_longer_path_keeps_its_first_blocks(self) -> None:
         for name in SCORES:
@@ -274,7 +274,7 @@ class CountsTest(unittest.TestCase):
     def test_nothing_to_count(self) -> None:
         trace = trace_of([])
         self.assertEqual(replay(trace, 1), Counts(0, 0, 0))
-        self.assertEqual(infinite(trace).hit_rate, 0)
+        self.assertEqual(infinite(trace), Counts(0, 0, 0))
         self.assertEqual(TraceOptimum(trace).hits(1, Optimum.LOCKED), 0)
         self.assertEqual(TraceOptimum(trace).smallest_capacity(0, Optimum.BYPASS), 1)
 
