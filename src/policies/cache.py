@@ -6,11 +6,11 @@ from operator import attrgetter, ge
 from typing import Any, NamedTuple
 
 from src.policies.checked import lowest
-from src.policies.facts import NEVER, Facts, Score, asks_for_clock
+from src.policies.facts import NEVER, Facts, Score, clocks_asked
 from src.policies.scores import lru
 from src.radixcache import ROOT, Path, String, Trie, as_set, check_capacity, members
 
-outliving = attrgetter("last_access", "seen", "previous_access", "reach", "below")
+outliving = attrgetter("last_access", "seen", "previous_access", "reach", "below", "last_access_ms")
 """The facts that a cache remembers of a block that it does not hold; the last access only for the sake of the next."""
 
 
@@ -31,12 +31,14 @@ class Served(NamedTuple):
 
 class CacheState(NamedTuple):
     """All that a cache remembers: its clock, the cached blocks with their facts in the order of their numbers, for each
-    locked string how many blocks each of its locks holds, and `ghosts`, the blocks that went, with their last facts."""
+    locked string how many blocks each of its locks holds, `ghosts`, the blocks that went, with their last facts, and
+    the time of the latest request."""
 
     clock: int = 0
     blocks: tuple[tuple[int, Facts], ...] = ()
     locks: tuple[tuple[String, tuple[int, ...]], ...] = ()
     ghosts: tuple[tuple[int, Facts], ...] = ()
+    now_ms: int = 0
 
 
 class Cache:
@@ -44,7 +46,7 @@ class Cache:
 
     With `leaf_only=False` any unlocked block may be the victim and its cached descendants go with it: the
     unconstrained cache that the rule is measured against.  With `write_back=True` no hits are counted.
-    A score that takes a second parameter `now` is computed anew for each eviction.
+    A score that asks for the clock is computed anew for each eviction.
     What a block's facts keep over evictions is remembered for every block ever requested: O(distinct blocks) memory.
     Raises ValueError for a capacity below 1.
     """
@@ -55,21 +57,23 @@ class Cache:
         check_capacity(capacity)
         self.trie, self.capacity, self.score = trie, capacity, score
         self.leaf_only, self.write_back = leaf_only, write_back
-        self.clock = 0
+        self.clock = self.now_ms = 0
         self.facts: dict[int, Facts] = {}
         self.ghosts: dict[int, Facts] = {}  # the blocks that were requested and are not cached
-        self._clocked = asks_for_clock(score)
+        self._clocks = clocks_asked(score)
         self._locks: dict[int, int] = {}
         self._held: dict[String, list[int]] = {}  # for each locked string: how many blocks each of its locks holds
 
     def state(self) -> CacheState:
         """Return all that the cache remembers.  Cost: O(blocks ever requested · log)."""
         locks = tuple((string, tuple(lengths)) for string, lengths in self._held.items())
-        return CacheState(self.clock, tuple(sorted(self.facts.items())), locks, tuple(sorted(self.ghosts.items())))
+        facts, ghosts = (tuple(sorted(known.items())) for known in (self.facts, self.ghosts))
+        return CacheState(self.clock, facts, locks, ghosts, self.now_ms)
 
     def restore(self, state: CacheState) -> None:
         """Go back to a state of a cache on the same trie.  Cost: O(blocks ever requested + locked blocks)."""
-        self.clock, self.facts, self.ghosts = state.clock, dict(state.blocks), dict(state.ghosts)
+        self.clock, self.now_ms = state.clock, state.now_ms
+        self.facts, self.ghosts = dict(state.blocks), dict(state.ghosts)
         self._locks, self._held = {}, {string: list(lengths) for string, lengths in state.locks}
         for string, lengths in state.locks:
             for length in lengths:
@@ -88,7 +92,9 @@ class Cache:
             held += 1
         return held
 
-    def access(self, string: String, priority: int = 0, chunked: bool = False) -> Served:
+    def access(
+        self, string: String, priority: int = 0, chunked: bool = False, now_ms: int | None = None
+    ) -> Served:
         """Serve a request: match its path, bring in the rest, evict what is too much.
 
         The path is locked while it is served.  Matched blocks count a hit each, unless this is a further step
@@ -96,11 +102,14 @@ class Cache:
         alone.  Further steps find the blocks of those before them: their `Served.hits` are no hits of the request.  So
         it is in what outlives evictions, except that each block it reaches was seen at least once.
         When nothing else is left to evict, the tail of the path is not cached, so of a path longer than the
-        capacity the first K blocks remain.  Raises ValueError for a string that is not the trie's.
+        capacity the first K blocks remain.  `now_ms` is the time of the request, which counts as that of the request
+        before it where it would be earlier; without it time is the number of the request.
+        Raises ValueError for a string that is not the trie's.
         Cost: O(blocks) for each eviction.
         """
         path = self.trie.path(string)
         self.clock += 1
+        self.now_ms = max(self.now_ms, self.clock if now_ms is None else now_ms)
         hits = self.match(string)
         self._reach(path, hits, priority, chunked)
         self._hold(path)
@@ -131,6 +140,7 @@ class Cache:
                 previous_access=old.previous_access if same else old.last_access,
                 reach=max(old.reach, len(path)),
                 below=old.below + len(path) - max(known, at + 1),
+                last_access_ms=self.now_ms,
             )
 
     def _forget(self, block: int) -> None:
@@ -186,7 +196,10 @@ class Cache:
 
     def _scored(self, block: int) -> Any:
         """Return the block's score, now if the score asks for the clock."""
-        return self.score(self.facts[block], now=self.clock) if self._clocked else self.score(self.facts[block])
+        if not self._clocks:
+            return self.score(self.facts[block])
+        clock = {"now": self.clock, "now_ms": self.now_ms}
+        return self.score(self.facts[block], **{name: clock[name] for name in self._clocks})
 
     def _reclaim(self, count: int) -> tuple[tuple[int, ...], int, int, int]:
         """Evict until `count` blocks are free; return the victims, and the middle three numbers of a Served."""

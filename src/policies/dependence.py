@@ -16,7 +16,7 @@ from numbers import Number
 from typing import Any, Callable, NamedTuple, NoReturn
 
 from src.policies.checked import NOT_OURS, Checked
-from src.policies.facts import Facts, Score, asks_for_clock
+from src.policies.facts import Facts, Score, clocks_asked
 
 LATER = (1, 2, 5, 100)  # how many hits more, and how many times as late, facts are that a score is tried on
 
@@ -81,7 +81,7 @@ class Observer:
         self.__wrapped__ = score
         self._plain = Checked(score)
         self._count_hits = count_hits
-        self.clocked = asks_for_clock(score)  # then it is served plain facts, and may use them all
+        self.clocked = bool(clocks_asked(score))  # then it is served plain facts, and may use them all
         self._known: dict[Facts, Any] = {}
         self._refused = False
         self.seen = EVERYTHING if self.clocked else Depends(exact_times=exact_times, created=exact_times)
@@ -137,6 +137,7 @@ class Observer:
                 seen=facts.seen + more,
                 created=facts.created * (more + 1),
                 last_access=facts.last_access * (more + 1),
+                last_access_ms=facts.last_access_ms * (more + 1),
                 previous_access=facts.previous_access * (more + 1),
             )
             watched = apart._watched(later)
@@ -265,6 +266,11 @@ class _Watched(_Refusing):
     def seen(self) -> Any:
         """The number of requests ever, watched."""
         return self._observer.requests(self._facts.seen)
+
+    @property
+    def last_access_ms(self) -> Any:
+        """The same time in milliseconds, watched: where no times are known they are one order."""
+        return self._observer.time(self._facts.last_access_ms, "last_access")
 
     @property
     def previous_access(self) -> Any:

@@ -6,8 +6,8 @@ import functools
 import inspect
 from typing import Any, Callable, NamedTuple
 
-CLOCK = "now"
-"""The name of the parameter by which a score asks for the clock."""
+CLOCKS = ("now", "now_ms")
+"""The parameters by which a score asks for the clock: the number of the request that must evict, and its time."""
 
 
 class Facts(NamedTuple):
@@ -19,12 +19,13 @@ class Facts(NamedTuple):
 
     The others outlive evictions: `seen` is the number of requests that reached the block ever, the latest one
     included; `previous_access` is the one before the latest (0: none); `reach` is the length in blocks of the longest
-    path requested through the block; `below` is the number of distinct blocks ever requested below it.
+    path requested through the block; `below` is the number of distinct blocks ever requested below it;
+    `last_access_ms` is the time of the latest request in milliseconds, which is its number where no times are known.
 
-    From a parent to its child `seen`, `previous_access`, `reach` and `below` never rise.  Proof.  A request that
-    reaches the child reaches the parent, so the child's requests are some of the parent's: there are no more of them,
-    and the last but one of some is no later than the last but one of all.  A path through the child leads through the
-    parent, and a block below the child is below the parent, as is the child itself: `below` even falls.
+    From a parent to its child none of these rises.  Proof.  A request that reaches the child reaches the parent, so the
+    child's requests are some of the parent's: there are no more of them, and the last of some, or the last but one, is
+    no later than that of all; times never go back.  A path through the child leads through the parent, and a block
+    below the child is below the parent, as is the child itself: `below` even falls.
     """
 
     last_access: int
@@ -36,13 +37,14 @@ class Facts(NamedTuple):
     previous_access: int = 0
     reach: int = 0
     below: int = 0
+    last_access_ms: int = 0
 
 
 NEVER = Facts(last_access=0, created=0, hits=0, priority=0, depth=0, seen=0)
 """What is known of a block that was never requested."""
 
 Score = Callable[..., Any]
-"""From `Facts` to anything that compares; with a further parameter `now`, from the facts and the request's number."""
+"""From `Facts`, and what it asks for of `CLOCKS`, to anything that compares."""
 
 
 class PolicyError(ValueError):
@@ -50,10 +52,10 @@ class PolicyError(ValueError):
 
 
 @functools.lru_cache(maxsize=64)
-def asks_for_clock(score: Score) -> bool:
-    """Return whether a score takes the number of the request that must evict, as its parameter `now`."""
+def clocks_asked(score: Score) -> tuple[str, ...]:
+    """Return which of `CLOCKS` a score asks for: those that it takes by name and without a default."""
     try:
         options = list(inspect.signature(score).parameters.values())[1:]
     except (TypeError, ValueError):  # a function that does not tell its parameters
-        return False
-    return any(option.name == CLOCK and option.default is option.empty for option in options)
+        return ()
+    return tuple(option.name for option in options if option.name in CLOCKS and option.default is option.empty)

@@ -5,9 +5,9 @@ sources in what is ranked, not in how: a source's queues, ghosts and heaps are f
 requested is forgotten, a ghost list has no length to choose.
 
 Which keep the order, so that the leaf-only rule is free for them (the theorem in `src.policies.scores`).  Whatever
-never falls when `last_access`, `seen`, `previous_access` and `reach` rise and `depth` falls does, as from a parent to
-its child the first four never rise and the depth does.  So all do but the two that divide by the blocks below: a
-parent has more of them.
+never falls when `last_access`, its time, `seen`, `previous_access` and `reach` rise and `depth` falls does, as from a
+parent to its child the first five never rise and the depth does.  So all do but the two that divide by the blocks
+below: a parent has more of them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def gdsf(block: Facts, weight: int = 1000) -> Fraction:
 def ttl(block: Facts, now: int, requests: int = 1000) -> tuple[bool, int]:
     """Blocks that no request reached for more than `requests` requests go first; then the least often requested.
 
-    Source: the time to live of prompt caches as they are sold, here in requests.
+    Source: the time to live of prompt caches as they are sold, here in requests.  One in minutes asks for `now_ms`.
     """
     return (now - block.last_access <= requests, block.seen)
 

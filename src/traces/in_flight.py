@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from src.policies.cache import Served
 from src.policies.checked import incomparable
-from src.policies.facts import Score, asks_for_clock
+from src.policies.facts import Score, clocks_asked
 from src.radixcache import Path, check_capacity
 from src.traces.reading import Trace
-from src.traces.replay import _LeafQueue
+from src.traces.replay import _ClockedQueue, _LeafQueue, check_clocks
 
 REQUEST = -1  # in place of an arrival: the event is a request, not a finishing
 
@@ -19,14 +19,12 @@ def serve_overlapping(events: Trace, arrivals: Sequence[int], capacity: int, sco
 
     `arrivals` has `REQUEST` for a request, and for a finishing the event of its request.  What is cached of a request's
     path is locked until its finishing has been served; that refreshes its path, which may have grown, brings in what
-    is missing, and counts no hits: it is `Cache.access(chunked=True)`.  Raises ValueError for a capacity below 1 and
-    for a score that asks for the clock, and PolicyError for what is no score.  Cost: as `replay.serve`, with two events
-    a request.
+    is missing, and counts no hits: it is `Cache.access(chunked=True)`.  The clock counts events.  Raises and costs as
+    `replay.serve`, with two events a request.
     """
     check_capacity(capacity)
-    if asks_for_clock(score):
-        raise ValueError("a score that asks for the clock goes with no times and no outputs: use --outputs ignore")
-    cache = _Overlapping(events, capacity, score)
+    check_clocks(score, events)
+    cache = (_ClockedOverlapping if clocks_asked(score) else _Overlapping)(events, capacity, score)
     return map(cache.serve, range(len(arrivals)), events.requests, events.priorities, arrivals)
 
 
@@ -54,3 +52,7 @@ class _Overlapping(_LeafQueue):
         except TypeError as error:  # from a comparison: nothing else in there can raise it
             incomparable(self.score, *self.score.latest, error)
         return served
+
+
+class _ClockedOverlapping(_Overlapping, _ClockedQueue):
+    """The same under a score that asks for the clock."""

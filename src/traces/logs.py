@@ -111,7 +111,7 @@ class Log:
         request = self._of_sglang(given, out.get("output_ids"), out.get("meta_info") or {})
         finish = _microseconds(record.get("timestamp"))
         if arrival is not None and finish is not None and arrival <= finish:
-            request = request._replace(arrival=arrival, finish=finish)
+            request = request._replace(arrival=arrival, finish=finish, timestamp=arrival // 1000)
         self.add(arrived, request)
 
     def _export(self, record: dict[str, Any], place: Place) -> None:

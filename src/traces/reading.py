@@ -43,8 +43,9 @@ class Trace(NamedTuple):
     the ids that were dropped as their tokens do not fill a block.  `block_tokens` is the size of a block in tokens, 0
     if not told or not one; `tokens` are those of each prompt, None if not told of each.  `served` holds the path of
     each request when it has finished, where any has grown, and `times` its arrival and finish in microseconds, where
-    all are told.  `paged` counts the requests that came as tokens.  `reported` is what servers said of their own cache:
-    the tokens found in it, and of how many.
+    all are told.  `milliseconds` is the time of each request, if all are told: it never goes back, and a file whose
+    times begin too early begins when the one before it ends.  `paged` counts the requests that came as tokens.
+    `reported` is what servers said of their own cache: the tokens found in it, and of how many.
     """
 
     parent: Sequence[int]
@@ -62,6 +63,7 @@ class Trace(NamedTuple):
     tokens: Sequence[int] | None = None
     served: Sequence[Path] = ()
     times: Sequence[tuple[int, int]] = ()
+    milliseconds: Sequence[int] = ()
     paged: int = 0
     reported: tuple[int, int] | None = None
 
@@ -101,6 +103,7 @@ def read_traces(
         made.end_of_file()
     for _, request in sorted(reader.log.requests, key=lambda placed: placed.place):
         made.add(request)
+    made.end_of_file()
     if not made.blocks.parent:
         raise Fault(f"{shown_name(names[0])}: no request fills a block: give longer requests or a smaller page size")
     bad = reader.bad
@@ -188,7 +191,8 @@ class _Maker:
         self.sizes: set[int] = set()
         self.namespaces: set[Hashable] = set()
         self.backward = self.partial = self.cached = self.prompts = self.paged = 0
-        self.latest: float | None = None
+        self.timestamps: list[float] = []  # of the file being read
+        self.milliseconds: list[int] = []
 
     def add(self, request: Request) -> None:
         """Add a request.  Cost: O(blocks)."""
@@ -208,8 +212,7 @@ class _Maker:
         if turn is not None:
             self._follow(turn, path)
         if timestamp is not None:
-            self.backward += self.latest is not None and timestamp < self.latest
-            self.latest = timestamp
+            self.timestamps.append(timestamp)
         self.partial += partial
         self.paged += page > 0
         if cached is not None:
@@ -227,8 +230,13 @@ class _Maker:
         self.turns[turn.name] = (len(self.requests) - 1, turn.blocks)
 
     def end_of_file(self) -> None:
-        """Forget the timestamp of the last request: the next file has its own clock."""
-        self.latest = None
+        """Take down the times of a file: the next one may have its own clock.  Cost: O(requests)."""
+        times, latest = self.timestamps, self.milliseconds[-1] if self.milliseconds else None
+        self.timestamps = []
+        self.backward += sum(map(operator.lt, itertools.islice(times, 1, None), times))
+        rising = itertools.accumulate(map(round, times), max)
+        late = 0 if latest is None or not times else max(latest - round(times[0]), 0)
+        self.milliseconds.extend(time + late for time in rising)
 
     def trace(self) -> Trace:
         """Return the trace of what was added.  Cost: O(blocks · log) for `shared_ids`, else O(1)."""
@@ -249,6 +257,7 @@ class _Maker:
             tokens=self.tokens if len(self.tokens) == every and every else None,
             served=served,
             times=self.times if len(self.times) == every else [],
+            milliseconds=self.milliseconds if len(self.milliseconds) == every else [],
             paged=self.paged,
             reported=(self.cached, self.prompts) if self.prompts else None,
         )

@@ -8,7 +8,7 @@
 * `chat_id`, `parent_chat_id` and `output_length`: with `hash_ids` and `input_length`, as in Bailian's traces.  The ids
   of an output are those with which the next turn continues the prompt, as far as the output's length goes;
 * `priority`: an integer, optional (null and absence are 0);
-* `timestamp`: a number, or a string of digits, optional;
+* `timestamp`: a number, or a string of digits, optional: milliseconds, but seconds where there is a `chat_id`;
 * `lora_id`, `lora_path`, `extra_key`, `cache_salt`, `model`, and keys of the user's choice: strings or integers,
   optional.  Together they are the namespace; requests of different namespaces share no block.
 
@@ -69,7 +69,7 @@ class Request(NamedTuple):
     the size of its blocks in tokens and `tokens` those of its prompt, 0 and None where not told; `partial` whether an
     id was dropped because the tokens do not fill its block.  `served` are the ids of the blocks when it has finished,
     None where they are the same or not told.  `cached` is how many of the tokens its server says it found in its cache.
-    `arrival` and `finish` are times in microseconds.
+    `timestamp` is in milliseconds, `arrival` and `finish` are in microseconds.
     """
 
     ids: bytes
@@ -100,6 +100,8 @@ def request_of(record: Any, form: Form) -> Request:
     timestamp = record.get("timestamp")
     if timestamp is not None and type(timestamp) is not int:
         timestamp = _timestamp(timestamp)
+    if timestamp is not None and "chat_id" in record:
+        timestamp = _milliseconds(timestamp)
     namespace = None if form.namespaces.isdisjoint(record) else namespace_of(record, form)
     if plain:
         check_elements(key, ids, HASHES, "integers or strings")
@@ -200,6 +202,12 @@ def _timestamp(value: Any) -> float:
     if type(value) is str and _DIGITS.fullmatch(value):
         return float(value) if "." in value else int(value)
     raise LineError(f"timestamp is {shown(value)}: give a finite number")
+
+
+def _milliseconds(seconds: float) -> int:
+    """Return seconds in milliseconds, however many they are."""
+    whole = math.floor(seconds)
+    return 1000 * whole + round(1000 * (seconds - whole))
 
 
 def check_elements(key: str, ids: list[Any], kinds: frozenset[type], wanted: str) -> None:

@@ -30,8 +30,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Callable, NamedTuple
 
 from src.policies.cache import Served
-from src.policies.checked import Checked, incomparable
-from src.policies.facts import Facts, Score, asks_for_clock
+from src.policies.checked import Checked, incomparable, place
+from src.policies.facts import Facts, PolicyError, Score, clocks_asked
 from src.policies.scores import lru
 from src.policies.user_file import afresh
 from src.radixcache import ROOT, Path, check_capacity
@@ -89,19 +89,27 @@ def serve(trace: Trace, capacity: int, score: Score = lru, in_flight: int = 0) -
     requests before it: `Cache.lock` follows each access, and the oldest lock goes when there are more than `in_flight`.
     When nothing is left to evict, the tail of the request's own path is not cached.
 
-    Raises ValueError for a capacity below 1 and a negative `in_flight`, and PolicyError for what is no score.  A
-    policy file is loaded anew, so that two replays share nothing.  Cost: O(blocks + (requests + evictions) · log K),
-    with a call of the score for each request and two for each eviction at most; for `lru` itself O(blocks); for a
-    score that asks for the clock O(blocks + requests · leaves + evictions · log K), with a call for each candidate leaf
-    and request that must evict.
+    Raises ValueError for a capacity below 1 and a negative `in_flight`, and PolicyError for what is no score, and for
+    one that asks for times that the trace does not tell.  A policy file is loaded anew, so that two replays share
+    nothing.  Cost: O(blocks + (requests + evictions) · log K), with a call of the score for each request and two for
+    each eviction at most; for `lru` itself O(blocks); for a score that asks for the clock O(blocks + requests · leaves
+    + evictions · log K), with a call for each candidate leaf and request that must evict.
     """
     check_capacity(capacity)
     if in_flight < 0:
         raise ValueError(f"{in_flight} requests cannot be in flight: give 0 or more")
     if score is lru:
         return _serve_lru(trace.requests, capacity, in_flight)
-    cache = (_ClockedQueue if asks_for_clock(score) else _LeafQueue)(trace, capacity, score, in_flight)
+    check_clocks(score, trace)
+    cache = (_ClockedQueue if clocks_asked(score) else _LeafQueue)(trace, capacity, score, in_flight)
     return map(cache.access, trace.requests, trace.priorities)
+
+
+def check_clocks(score: Score, trace: Trace) -> None:
+    """Raise PolicyError if a score asks for a time that the trace does not tell."""
+    if "now_ms" in clocks_asked(score) and not trace.milliseconds:
+        remedy = "give a trace that has them, or ask for now"
+        raise PolicyError(f"{place(score)} asks for now_ms, and not every request has a timestamp: {remedy}")
 
 
 def _serve_lru(requests: Iterable[Path], capacity: int, in_flight: int) -> Iterator[Served]:
@@ -140,6 +148,7 @@ class _LeafQueue:
         self.parent, self.depth = trace.parent, trace.depth
         self.capacity, self.score, self.in_flight = capacity, Checked(afresh(score)), in_flight
         self.clock = self.size = 0
+        self.milliseconds = (0, *(trace.milliseconds or range(1, len(trace.requests) + 1)))  # by request number
         self.last_access = [0] * blocks  # 0: not cached
         self.created = [0] * blocks
         self.hits = [0] * blocks
@@ -289,6 +298,7 @@ class _LeafQueue:
             previous_access=self.previous[block],
             reach=self.reach[block],
             below=self.below[block],
+            last_access_ms=self.milliseconds[self.last_access[block]],
         )
 
     def _place(self, block: int) -> Queued:
@@ -310,11 +320,15 @@ class _ClockedQueue(_LeafQueue):
 
     def __init__(self, trace: Trace, capacity: int, score: Score, in_flight: int) -> None:
         super().__init__(trace, capacity, score, in_flight)
+        self.asked = clocks_asked(score)
+        self.told: dict[str, int] = {}  # to the score
         self.waiting: dict[int, Facts] = {}  # a candidate is good as long as its last access here is the block's
 
     def _reclaim(self) -> tuple[int, ...]:
         if self.size > self.capacity:
             self._clean()
+            clock = {"now": self.clock, "now_ms": self.milliseconds[self.clock]}
+            self.told = {name: clock[name] for name in self.asked}
             scored = self._scored
             self.queue = [(scored(facts), facts.last_access, block) for block, facts in self.waiting.items()]
             heapq.heapify(self.queue)
@@ -336,7 +350,7 @@ class _ClockedQueue(_LeafQueue):
         }
 
     def _scored(self, facts: Facts) -> Any:
-        return self.score(facts, now=self.clock)
+        return self.score(facts, **self.told)
 
     def _again(self, facts: Facts, score: Any) -> None:
         """Do nothing: the score was computed for this very request."""

@@ -14,6 +14,7 @@ All this is told by one number for each event: how many blocks of its path, from
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Callable, NamedTuple
 
@@ -75,7 +76,8 @@ def workload_of(
     order = _by_time(trace.times) if in_flight == LOGGED else _by_number(every, in_flight)
     began = {request: event for event, (request, finishing) in enumerate(order) if not finishing}
     paths = [(served if finishing and served else trace.requests)[request] for request, finishing in order]
-    events = trace._replace(requests=paths, priorities=[trace.priorities[request] for request, _ in order])
+    priorities = [trace.priorities[request] for request, _ in order]
+    events = trace._replace(requests=paths, priorities=priorities, milliseconds=_milliseconds(trace, order, in_flight))
     possible = [0 if finishing else countable[request] for request, finishing in order]
     arrivals = [began[request] if finishing else REQUEST for request, finishing in order]
     return Workload(events, possible, arrivals, *totals)
@@ -93,6 +95,17 @@ def _by_time(times: Sequence[tuple[int, int]]) -> list[tuple[int, bool]]:
     """Return the events (request, finishing) in the order of their times; at the same time requests come first."""
     moments = [(time, which == 1, request) for request, both in enumerate(times) for which, time in enumerate(both)]
     return [(request, finishing) for _, finishing, request in sorted(moments)]
+
+
+def _milliseconds(trace: Trace, order: Sequence[tuple[int, bool]], in_flight: int) -> list[int]:
+    """Return the time of each event, if those of requests are known: of a finishing that of the log, or of the event
+    before it."""
+    if in_flight == LOGGED:
+        return [trace.times[request][finishing] // 1000 for request, finishing in order]
+    if not trace.milliseconds:
+        return []
+    known = trace.milliseconds
+    return list(itertools.accumulate((known[0 if last else request] for request, last in order), max))
 
 
 def _full(trace: Trace) -> list[bool]:

@@ -10,7 +10,7 @@ from typing import Any, Callable, TypeVar
 
 from src.policies.cache import Cache, CacheState, Served
 from src.policies.dependence import Depends, NeedsMore, Observer
-from src.policies.facts import Facts, Score, asks_for_clock
+from src.policies.facts import Facts, Score, clocks_asked
 from src.radixcache import String, Trie
 from src.walks.exhaustive import LeftOut, Machine, Tally
 from src.walks.lru_machine import ranks
@@ -128,6 +128,7 @@ def reduced(state: CacheState, depends: Depends) -> CacheState:
             times[len(known) + at],
             facts.reach if depends.shape else 0,
             facts.below if depends.shape else 0,
+            times[at],
         )
         for at, facts in enumerate(known)
     ]
@@ -151,7 +152,7 @@ def with_policy(
     that asks for the clock is served so from the start.  Raises PolicyError for what is no score (see
     `src.policies.checked`).
     """
-    for plain in ((True, True),) if asks_for_clock(score) else ((False, False), (True, False), (True, True)):
+    for plain in ((True, True),) if clocks_asked(score) else ((False, False), (True, False), (True, True)):
         observer = Observer(score, *plain)
         while True:
             try:

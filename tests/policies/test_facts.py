@@ -7,7 +7,7 @@ import unittest
 from typing import Any
 
 from src.policies.cache import Cache
-from src.policies.facts import Facts, asks_for_clock
+from src.policies.facts import Facts, clocks_asked
 from src.policies.scores import make_policy
 from src.radixcache import Trie
 from tests.helpers import BINARY
@@ -103,7 +103,7 @@ class OutlivingTest(unittest.TestCase):
         for string in ("ab", "abc", "bcd", "a"):  # bcd takes the place of all
             cache.access(string)
         a = cache.facts[CHAINS.path("a")[0]]
-        self.assertEqual(a, Facts(4, 4, 0, 0, 1, seen=3, previous_access=2, reach=3, below=2))
+        self.assertEqual(a, Facts(4, 4, 0, 0, 1, seen=3, previous_access=2, reach=3, below=2, last_access_ms=4))
         ghosts = {cache.trie.label(block): (facts.seen, facts.created) for block, facts in cache.ghosts.items()}
         self.assertEqual(ghosts, {"ab": (2, 0), "abc": (1, 0), "bcd": (1, 0)})
 
@@ -116,16 +116,18 @@ class ClockTest(unittest.TestCase):
             return now - block.last_access - half_life
 
         for score, asks in (
-            (aged, True),
-            (functools.partial(aged, half_life=5), True),
-            (functools.partial(aged, now=5), False),
-            (lambda block: 0, False),
-            (lambda block, now=0: 0, False),
-            (lambda block, time=0: 0, False),
-            (lambda now: 0, False),
-            (max, False),  # tells no parameters
+            (aged, ("now",)),
+            (functools.partial(aged, half_life=5), ("now",)),
+            (functools.partial(aged, now=5), ()),
+            (lambda block, now_ms, now: 0, ("now_ms", "now")),
+            (lambda block, *, now_ms: 0, ("now_ms",)),
+            (lambda block: 0, ()),
+            (lambda block, now=0: 0, ()),
+            (lambda block, time=0: 0, ()),
+            (lambda now: 0, ()),
+            (max, ()),  # tells no parameters
         ):
-            self.assertEqual(asks_for_clock(score), asks, score)
+            self.assertEqual(clocks_asked(score), asks, score)
 
     def test_the_clock_is_the_number_of_the_request_that_evicts(self) -> None:
         asked = []
@@ -140,6 +142,30 @@ class ClockTest(unittest.TestCase):
         self.assertEqual(asked, [(1, 4), (2, 4), (3, 4)])
         self.assertEqual(cache.evict(1), (3,))  # no request: the clock stands
         self.assertEqual(asked[3:], [(1, 4), (2, 4), (4, 4)])
+
+    def test_the_time_in_milliseconds(self) -> None:
+        """Those of the requests, which never go back; without any, their numbers."""
+        asked = []
+
+        def score(block: Facts, now_ms: int, now: int) -> int:
+            asked.append((block.last_access_ms, now_ms, now))
+            return block.last_access_ms
+
+        cache = Cache(Trie("abcd"), 3, score)
+        times = (50, 70, 60, None, 90)
+        victims = [cache.access(string, now_ms=time).victims for string, time in zip("abcda", times)]
+        self.assertEqual(asked[:3], [(50, 70, 4), (70, 70, 4), (70, 70, 4)])
+        self.assertEqual(asked[3:], [(70, 90, 5), (70, 90, 5), (70, 90, 5)])
+        self.assertEqual(victims, [(), (), (), (0,), (1,)])
+        state = cache.state()
+        cache.access("b", now_ms=95)
+        cache.restore(state)
+        self.assertEqual((cache.now_ms, cache.state()), (90, state))
+        plain = Cache(Trie("abcd"), 3, score)
+        asked.clear()
+        for string in "abcd":
+            plain.access(string)
+        self.assertEqual(asked, [(1, 4, 4), (2, 4, 4), (3, 4, 4)])
 
     def test_a_block_that_expires_between_two_requests(self) -> None:
         """No score without the clock does this: of the same two blocks, untouched, now one goes and now the other."""

@@ -80,7 +80,8 @@ class PolicyFileTest(unittest.TestCase):
         self.assertEqual(self.refused("1 // 0").split(" (")[1].split(":")[0], "ZeroDivisionError")
 
     def test_a_function_that_does_not_take_the_facts(self) -> None:
-        message = "{file}: score must take the facts of a block; any further parameter but now needs a default"
+        message = "{file}: score must take the facts of a block;"
+        message += " any further parameter but now and now_ms needs a default"
         for text in ("def score(): return 1", "def score(block, weight): return 1", "score = max"):
             self.assertEqual(self.refused(text), message, text)
 

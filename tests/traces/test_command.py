@@ -286,6 +286,24 @@ class Policies(Folder):
         self.assertEqual(at["own.py:again"], at["lfu"])
         self.assertIn(" own.py:again  ", self.out("t.jsonl", *own).splitlines()[5])
 
+    def test_a_policy_that_asks_for_the_time(self) -> None:
+        """When c comes, a is two minutes old: after one it has expired, after three it is worth more than b."""
+        score = b"(now_ms - block.last_access_ms < minutes * 60_000, block.seen)"
+        self.write("own.py", b"def fresh(block, now_ms, minutes=1):\n    return " + score + b"\n")
+        times = (0, 1, 120_000, 120_001, 120_002)
+        lines = [json.dumps({"hash_ids": [one], "timestamp": time}) for one, time in zip("aabcb", times)]
+        self.write("timed.jsonl", "\n".join(lines).encode())
+        hits = {}
+        for minutes in (1, 3):
+            given = ("--radix-eviction-policy-config", json.dumps({"minutes": minutes}))
+            told = self.json("timed.jsonl", "--capacity=2", "--radix-eviction-policy=own.py:fresh", *given)
+            hits[minutes] = told["measured"]["capacities"]["2"]["policies"]["own.py:fresh"]["hits"]
+        self.assertEqual(hits, {1: 2, 3: 1})
+        self.write("untimed.jsonl", b'{"hash_ids": [1]}')
+        status, out, err = in_process("untimed.jsonl", "--capacity=9", "--radix-eviction-policy=own.py:fresh")
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn("own.py:1: fresh asks for now_ms, and not every request has a timestamp: give", err)
+
     def test_a_policy_that_fails_midway_writes_nothing(self) -> None:
         self.write("own.py", b"def bad(block):\n    return 1 // (block.last_access - 30)\n")
         before = self.folder()

@@ -6,13 +6,11 @@ import random
 import unittest
 
 from src.policies.cache import Cache
-from src.policies.facts import Facts, asks_for_clock
+from src.policies.facts import Facts
 from src.policies.scores import REGISTRY, make_policy
 from src.radixcache import Trie
 from src.traces.in_flight import REQUEST, serve_overlapping
 from src.traces.reading import trace_of
-
-UNCLOCKED = [name for name in REGISTRY if not asks_for_clock(make_policy(name))]
 
 Event = tuple[tuple[int, ...], int, int]
 
@@ -40,13 +38,15 @@ class Overlapping(unittest.TestCase):
         for seed in range(12):
             events = random_events(seed)
             trace = trace_of([path for path, _, _ in events], [priority for _, priority, _ in events])
-            for name in UNCLOCKED:
+            times = [100_000 * at // (seed + 1) for at in range(len(events))]
+            trace = trace._replace(milliseconds=times)
+            for name in REGISTRY:
                 capacity = 1 + seed % 12
                 cache = Cache(Trie([path for path, _, _ in events]), capacity, make_policy(name))
                 served = serve_overlapping(trace, [arrival for _, _, arrival in events], capacity, make_policy(name))
                 held: dict[int, tuple[int, ...]] = {}
                 for at, ((path, priority, arrival), one) in enumerate(zip(events, served)):
-                    plain = cache.access(path, priority, chunked=arrival != REQUEST)
+                    plain = cache.access(path, priority, arrival != REQUEST, times[at])
                     if arrival == REQUEST:
                         held[at] = cache.trie.path(path)[: cache.match(path)]
                         cache._hold(held[at])
@@ -70,9 +70,12 @@ class Overlapping(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "do not compare"):
             list(serve_overlapping(trace, arrivals, 6, mixed))
 
-    def test_no_clock(self) -> None:
-        with self.assertRaisesRegex(ValueError, "asks for the clock goes with no times and no outputs"):
-            serve_overlapping(trace_of(["a"]), [REQUEST, 0], 6, make_policy("hyperbolic"))
+    def test_no_times(self) -> None:
+        def aged(block: Facts, now_ms: int) -> int:
+            return now_ms - block.last_access_ms
+
+        with self.assertRaisesRegex(ValueError, "aged asks for now_ms, and not every request has a timestamp: give"):
+            serve_overlapping(trace_of(["a"]), [REQUEST, 0], 6, aged)
 
 
 if __name__ == "__main__":

@@ -430,6 +430,18 @@ class GoodInput(Files):
         sooner = self.write(self.lines({"hash_ids": [1], "timestamp": 1}), "b")
         self.assertEqual(read_traces([later, sooner]).backward_timestamps, 0)
 
+    def test_the_time_of_each_request(self) -> None:
+        """It never goes back, and goes on with the next file; that of a chat is in seconds."""
+        records = [{"hash_ids": [1], "timestamp": time} for time in (7, "30", 20, 41.6)]
+        first = self.write(self.lines(*records), "a")
+        self.assertEqual(list(read_traces([first]).milliseconds), [7, 30, 30, 42])
+        self.assertEqual(list(read_traces([first, first]).milliseconds), [7, 30, 30, 42, 42, 65, 65, 77])
+        second = self.write(self.lines(*({**one, "timestamp": 50} for one in records)), "b")
+        self.assertEqual(list(read_traces([first, second]).milliseconds), [7, 30, 30, 42, 50, 50, 50, 50])
+        chats = [{"chat_id": 1, "hash_ids": [1], "timestamp": time} for time in (0.25, 61.114, 1e306)]
+        self.assertEqual(list(self.read(self.lines(*chats)).milliseconds), [250, 61114, 1000 * int(1e306)])
+        self.assertEqual(list(self.read(self.lines(*records, {"hash_ids": [1]})).milliseconds), [])
+
     def test_blank_lines_line_ends_and_byte_order_mark(self) -> None:
         expected = trace_of([(1, 2), (1, 2)])
         for data in (

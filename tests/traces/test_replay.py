@@ -53,6 +53,11 @@ def remaining(block: Facts, now: int, lease: int = 3) -> int:
     return max(block.last_access + lease * block.seen - now, 0)
 
 
+def expiring(block: Facts, now_ms: int, now: int) -> tuple[bool, int]:
+    """Score that changes with the time and with the request."""
+    return (now_ms - block.last_access_ms < 9, (now - block.depth) % 3)
+
+
 RESEARCH = {
     "lru-2": {}, "2q": {"requests": 3}, "aged-lfu": {"half_life": 7}, "hyperbolic": {"patience": 2},
     "hits-per-block": {}, "gdsf": {"weight": 9}, "ttl": {"requests": 6}, "t-lru": {"spare": 2},
@@ -71,11 +76,13 @@ SCORES: dict[str, Score] = {
     "outliving": outliving,
     "aging": aging,
     "leased": functools.partial(remaining, lease=5),
+    "expiring": expiring,
+    "by the time": lambda block: block.last_access_ms % 7,
 }
 
 
 class Workload:
-    """A random trace: strings of few symbols, some of them repeated, each with a priority."""
+    """A random trace: strings of few symbols, some of them repeated, each with a priority and a time."""
 
     def __init__(self, chance: random.Random, requests: int, length: int, symbols: str = "ab") -> None:
         self.strings: list[str] = []
@@ -85,7 +92,12 @@ class Workload:
             else:
                 self.strings.append("".join(chance.choices(symbols, k=chance.randint(1, length))))
         self.priorities = [chance.randrange(3) for _ in self.strings]
-        self.trace = trace_of(self.strings, self.priorities)
+        self.times = sorted(chance.randrange(5 * requests) for _ in self.strings)
+        self.make()
+
+    def make(self) -> None:
+        """Make trace and trie of the strings."""
+        self.trace = trace_of(self.strings, self.priorities)._replace(milliseconds=self.times)
         self.trie = Trie(self.strings)
 
 
@@ -94,8 +106,8 @@ def plain_serve(load: Workload, capacity: int, score: Score, in_flight: int) -> 
     cache = Cache(load.trie, capacity, score)
     flying: deque[str] = deque()
     record = []
-    for string, priority in zip(load.strings, load.priorities):
-        record.append(cache.access(string, priority))
+    for string, priority, time in zip(load.strings, load.priorities, load.times):
+        record.append(cache.access(string, priority, now_ms=time))
         cache.lock(string)
         flying.append(string)
         if len(flying) > in_flight:
@@ -126,7 +138,7 @@ class EngineTest(unittest.TestCase):
     def test_equals_the_plain_cache_on_1000_small_traces(self) -> None:
         chance = random.Random(20260101)
         names = itertools.cycle(SCORES)
-        in_flights = itertools.cycle((0, 0, 1, 2, 3))  # 17 scores and 5 of these meet in all ways
+        in_flights = itertools.cycle((0, 0, 1, 2, 3))  # 19 scores and 5 of these meet in all ways
         for _ in range(1000):
             load = Workload(chance, chance.randint(4, 16), chance.randint(1, 5), chance.choice(("ab", "abc")))
             capacity = chance.randint(1, max(len(load.trie) - 1, 1))
@@ -163,7 +175,8 @@ class EngineTest(unittest.TestCase):
             more = Workload(chance, 60, 2, "123456")
             load.strings += more.strings
             load.priorities += more.priorities
-            load.trace, load.trie = trace_of(load.strings, load.priorities), Trie(load.strings)
+            load.times += [load.times[-1] + time for time in more.times]
+            load.make()
             self.check_equal(load, capacity, name, 0)
 
     def test_the_order_of_lru_is_the_general_engine(self) -> None:
@@ -255,11 +268,11 @@ class CountsTest(unittest.TestCase):
 
     def test_a_longer_path_keeps_its_first_blocks(self) -> None:
         for name in SCORES:
-            counts = replay(trace_of(["abcde", "abcde"]), 3, SCORES[name])
+            counts = replay(trace_of(["abcde", "abcde"])._replace(milliseconds=[0, 1]), 3, SCORES[name])
             self.assertEqual(counts, Counts(2, 10, hits=3, uncached=4), name)
 
     def test_in_flight_paths_stay(self) -> None:
-        trace = trace_of(["ab", "c", "ab"])
+        trace = trace_of(["ab", "c", "ab"])._replace(milliseconds=[0, 1, 2])
         for name in SCORES:
             self.assertEqual(replay(trace, 2, SCORES[name], in_flight=1).hits, 2, name)
             self.assertLessEqual(replay(trace, 2, SCORES[name]).hits, 1, name)

@@ -8,7 +8,6 @@ import unittest
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from src.policies.facts import asks_for_clock
 from src.policies.scores import REGISTRY, lru, make_policy
 from src.radixcache import Optimum
 from src.traces.comparison import curves_of
@@ -17,8 +16,6 @@ from src.traces.optimum import TraceOptimum
 from src.traces.reading import Trace, trace_of
 from src.traces.workload import LOGGED, Workload, count, serve_events, workload_of
 from tests.helpers import random_paths
-
-UNCLOCKED = [name for name in REGISTRY if not asks_for_clock(make_policy(name))]
 
 
 def with_outputs(paths: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]]) -> Trace:
@@ -72,6 +69,11 @@ class Events(unittest.TestCase):
         timed = trace._replace(times=[(0, 30), (10, 10), (20, 30)])
         self.assertEqual(workload_of(timed, LOGGED).arrivals, [REQUEST, REQUEST, 1, REQUEST, 0, 3])
         self.assertEqual([len(path) for path in workload_of(timed, LOGGED, outputs=False).events.requests], [1] * 6)
+        self.assertEqual(workload_of(timed, LOGGED).events.milliseconds, [0, 0, 0, 0, 0, 0])
+        later = trace._replace(times=[(5000, 40000), (17000, 18000), (29999, 90000)], milliseconds=[5, 17, 29])
+        self.assertEqual(workload_of(later, LOGGED).events.milliseconds, [5, 17, 18, 29, 40, 90])
+        self.assertEqual(workload_of(later, 1).events.milliseconds, [5, 17, 17, 29, 29, 29])
+        self.assertEqual(workload_of(trace, 1).events.milliseconds, [])
         with self.assertRaisesRegex(ValueError, "does not tell when each request arrived and finished"):
             workload_of(trace, LOGGED)
         with self.assertRaisesRegex(ValueError, "-2 requests cannot be in flight"):
@@ -80,7 +82,7 @@ class Events(unittest.TestCase):
     def test_one_after_the_other_in_time_is_nothing_in_flight(self) -> None:
         trace = with_outputs(random_paths(3, 70), random_paths(4, 70))
         timed = trace._replace(times=[(at, at) for at in range(0, 10 * len(trace.requests), 10)])
-        for name in UNCLOCKED:
+        for name in REGISTRY:
             for capacity in (3, 20, 60):
                 both = (workload_of(trace), workload_of(timed, LOGGED))
                 found = [count(one, capacity, make_policy(name)) for one in both]
@@ -108,7 +110,7 @@ class Counted(unittest.TestCase):
             curves = curves_of(work)
             for capacity in (1, 5, 40, 500):
                 self.assertEqual(curves.lru.hits(capacity), count(work, capacity, lru).hits)
-                most = max(count(work, capacity, make_policy(name)).hits for name in UNCLOCKED)
+                most = max(count(work, capacity, make_policy(name)).hits for name in REGISTRY)
                 bounds = [curves.optima[optimum].hits(capacity) for optimum in (Optimum.LOCKED, Optimum.BYPASS)]
                 self.assertTrue(most <= bounds[0] <= bounds[1], (capacity, most, bounds))
             for share in (1, 17, 60):

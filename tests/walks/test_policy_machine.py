@@ -220,8 +220,9 @@ def own_reduction(plain: Cache, depends: Depends) -> CacheState:
         return time if depends.exact_times else sum(0 < other <= time for other in among)
 
     def reduced_one(one: Facts, cached: bool) -> Facts:
+        last = place(one.last_access, recent) if cached or depends.previous else 0
         return Facts(
-            last_access=place(one.last_access, recent) if cached or depends.previous else 0,
+            last_access=last,
             created=place(one.created, created) if depends.created else 0,
             hits=one.hits if depends.hits_up_to is None else min(one.hits, depends.hits_up_to),
             priority=one.priority if depends.priority else 0,
@@ -230,6 +231,7 @@ def own_reduction(plain: Cache, depends: Depends) -> CacheState:
             previous_access=place(one.previous_access, recent) if depends.previous else 0,
             reach=one.reach if depends.shape else 0,
             below=one.below if depends.shape else 0,
+            last_access_ms=last,
         )
 
     return CacheState(
