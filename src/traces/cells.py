@@ -7,16 +7,17 @@ and of several that fail the first one in that order is told, whichever came fir
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 from collections.abc import Sequence
-from multiprocessing.connection import Connection, wait
-from typing import Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from src.page.commandline import Progress
 from src.policies.facts import Score
 from src.traces.workload import Workload, count
+
+if TYPE_CHECKING:  # else where processes are started: to load it takes as long as to read 500 requests
+    from multiprocessing.connection import Connection
 
 REPORTS = 200  # of a cell's progress, at most
 SMALL = 500_000  # blocks to serve in all cells, below which processes take longer to start than they save
@@ -38,7 +39,7 @@ def run_cells(workload: Workload, cells: Sequence[Cell], jobs: int = 1) -> list[
     """
     progress = _Progress(cells, len(workload.countable))
     small = workload.blocks * len(cells) < SMALL
-    if small or min(jobs, len(cells)) <= 1 or "fork" not in multiprocessing.get_all_start_methods():
+    if small or min(jobs, len(cells)) <= 1 or not hasattr(os, "fork"):
         return [_hits(workload, cell, progress.of(at)) for at, cell in enumerate(cells)]
     return _Pool(workload, cells, progress).run(jobs)
 
@@ -103,6 +104,8 @@ class _Pool:
 
     def _start(self, others: Sequence[Connection]) -> tuple[Any, Connection]:
         """Return a new process and the connection to it.  Ctrl-C waits meanwhile, so that no process is lost."""
+        import multiprocessing
+
         context = multiprocessing.get_context("fork")
         mine, its = context.Pipe()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -117,6 +120,8 @@ class _Pool:
 
     def _wait(self, connections: Sequence[Connection]) -> None:
         """Hand out cells until all are done, or one has failed and all that came before it are done."""
+        from multiprocessing.connection import Connection, wait
+
         busy = list(connections)
         while busy:
             for ready in (one for one in wait(busy) if isinstance(one, Connection)):
