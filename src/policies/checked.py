@@ -91,9 +91,9 @@ def place(score: Any, error: BaseException | None = None) -> str:
         score = inner
     code = getattr(score, "__code__", None) or getattr(type(score).__call__, "__code__", None)
     name = name or type(score).__name__
-    if code is None:  # a class, or what is built into Python
+    line = getattr(code, "co_firstlineno", None)
+    if code is None or line is None:  # a class, or what is built into Python
         return origin or name
-    line = code.co_firstlineno
     trace = error.__traceback__ if error else None
     while trace:
         if trace.tb_frame.f_code.co_filename == code.co_filename:

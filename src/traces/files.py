@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, BinaryIO, Callable, Optional
 
 from src.page.guard import Fault, printable
@@ -38,7 +38,7 @@ Line = tuple[bytes, int, int]
 """A line's text and number, from 1 on, and 0; or an element of an array, the line it begins on, and its own number."""
 
 
-def lines_of(name: str, progress: OnProgress = None) -> Iterator[Line]:
+def lines_of(name: str, progress: OnProgress = None) -> Generator[Line, None, None]:
     """Yield the lines of a file that are not blank; the name `-` is standard input.
 
     Of a line of more than `LONGEST_LINE` bytes only a part is yielded, itself as long.  Raises Fault for what is wrong

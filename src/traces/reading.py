@@ -13,6 +13,7 @@ block) is a request that hits and misses nothing.
 from __future__ import annotations
 
 import array
+import contextlib
 import itertools
 import operator
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -143,21 +144,22 @@ class _Reader:
         shown = shown_name(name)
         good, first_bad, before = 0, "", len(self.log.requests)
         longest = files.LONGEST_LINE
-        for text, number, element in files.lines_of(name, progress):
-            try:
-                if len(text) > longest:
-                    raise LineError(f"is longer than {longest} bytes: give one request a line")
-                request = self._request(text, (file, number))
-            except LineError as error:
-                fault = f"{shown}:{files.where(number, element)}: {error}"
-                if not self.skip_bad_lines:
-                    raise Fault(f"{fault}, or use --skip-bad-lines") from None
-                self.bad.append(fault)
-                first_bad = first_bad or f" (first bad line: {fault})"
-            else:
-                if request is not None:
-                    good += 1
-                    yield request
+        with contextlib.closing(files.lines_of(name, progress)) as lines:
+            for text, number, element in lines:
+                try:
+                    if len(text) > longest:
+                        raise LineError(f"is longer than {longest} bytes: give one request a line")
+                    request = self._request(text, (file, number))
+                except LineError as error:
+                    fault = f"{shown}:{files.where(number, element)}: {error}"
+                    if not self.skip_bad_lines:
+                        raise Fault(f"{fault}, or use --skip-bad-lines") from None
+                    self.bad.append(fault)
+                    first_bad = first_bad or f" (first bad line: {fault})"
+                else:
+                    if request is not None:
+                        good += 1
+                        yield request
         if not good and len(self.log.requests) == before:
             raise Fault(f'{shown}: holds no request{first_bad}: give JSON lines such as {{"hash_ids": [1, 2]}}')
 

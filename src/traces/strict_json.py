@@ -47,6 +47,7 @@ def _decode_with_care(line: bytes) -> Any:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
+        text = text.rstrip()
         before, after = (repr(part)[1:-1] for part in (text[: error.pos][-20:], text[error.pos :][:20].rstrip()))
         near = f"'{before[-25:]}{after[:30]}'"
         raise LineError(f"is not JSON at character {error.pos + 1}, near {near}: give one object a line") from None
