@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import bisect
 import heapq
+import itertools
+import operator
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -105,7 +107,7 @@ def width_curve(parent: Sequence[int]) -> WidthCurve:
     The block with the most gain for its cost is taken if the branching above it has been; if not, the two become one
     group, for whoever takes the upper then takes the lower at once (Horn 1972, for jobs whose order a tree restricts).
     Proof of both bounds: results/PROOFS.md, "How to compute the width".
-    Cost: O(blocks + branchings · log branchings).
+    Cost: O(blocks · log blocks), and O(blocks) where most blocks follow their parents.
     """
     start = Point(0, parent.count(ROOT))
     sets, best = [start], [start]
@@ -118,17 +120,18 @@ def width_curve(parent: Sequence[int]) -> WidthCurve:
 
 def _groups(parent: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
     """Yield groups of branchings as (cost, gain), upper ones first, the group with the most gain for its cost first."""
-    children = Counter(parent)
-    branchings = [block for block, count in children.items() if count > 1 and block != ROOT]
+    known = sorted(parent)
+    gain = Counter(itertools.compress(known, map(operator.eq, known, itertools.islice(known, 1, None))))
+    del gain[ROOT], known
     above, cost = {}, {}  # the branching above, and the blocks from there on: these share none
-    for block in branchings:
+    for block in gain:
         over, cost[block] = parent[block], 1
-        while over != ROOT and children[over] == 1:
+        while over != ROOT and over not in gain:
             over, cost[block] = parent[over], cost[block] + 1
         above[block] = over
-    total = {block: (cost[block], children[block] - 1) for block in branchings}  # of the group with this top
-    group = {block: block for block in [ROOT, *branchings]}  # the way to its top
-    last = {block: block for block in branchings}  # of the group with this top
+    total = {block: (cost[block], gain[block]) for block in gain}  # of the group with this top
+    group = {block: block for block in [ROOT, *gain]}  # the way to its top
+    last = {block: block for block in gain}  # of the group with this top
     following: dict[int, int] = {}  # in the same group
 
     def top(block: int) -> int:
@@ -142,7 +145,7 @@ def _groups(parent: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
         spent, gained = total[block]
         return Fraction(-gained, spent), spent, block
 
-    queue = [entry(block) for block in branchings]
+    queue = [entry(block) for block in gain]
     heapq.heapify(queue)
     while queue:
         first = heapq.heappop(queue)
@@ -154,7 +157,7 @@ def _groups(parent: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
             members = [block]
             while members[-1] in following:
                 members.append(following[members[-1]])
-            yield [(cost[one], children[one] - 1) for one in members]
+            yield [(cost[one], gain[one]) for one in members]
         else:
             total[upper] = (total[upper][0] + total[block][0], total[upper][1] + total[block][1])
             following[last[upper]], last[upper] = block, last[block]

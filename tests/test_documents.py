@@ -121,10 +121,10 @@ class Readme(unittest.TestCase):
         capacities = trace_result("conversation")["measured"]["capacities"]
         self.assertEqual(shown[0][1:], [f"{int(capacity):,} blocks" for capacity in capacities])
         hits = [{name: each["hits"] for name, each in row["policies"].items()} for row in rows]
-        lru_2 = [one.pop("lru-2") for one in hits]
+        lru_2, learned = ([one.pop(name) for one in hits] for name in ("lru-2", "return-density"))
         best = [max(one.values()) for one in hits]
         optimum = [row["optimum"]["locked"]["hits"] for row in rows]
-        for row, expected in zip(shown[1:], (best, lru_2, optimum)):
+        for row, expected in zip(shown[1:], (best, lru_2, learned, optimum)):
             self.assertEqual(row[1:], [f"{each:,}" for each in expected])
 
     def test_numbers(self) -> None:
@@ -258,6 +258,26 @@ class Traces(unittest.TestCase):
         hits = synthetic["hits"]
         more = {at: 100 * hits["lru-2"][at] / hits["lru"][at] - 100 for at in hits["lru"]}
         self.assertIn(f"hits {more['2000']:.0f}% more than LRU at 2,000 blocks and {more['5000']:.0f}% more at", page)
+
+    def test_what_learning_gains(self) -> None:
+        page = " ".join(text("results/TRACES.md").split())
+        rows = trace_result("conversation")["measured"]["capacities"]
+        learned = {at: row["policies"]["return-density"]["hits"] for at, row in rows.items()}
+        more = {at: f"{100 * hits / rows[at]['lru_hits'] - 100:.0f}%" for at, hits in learned.items()}
+        self.assertIn(f"it hits {more['2000']} more than LRU at 2,000 blocks, which is more than LRU hits with", page)
+        self.assertGreater(learned["2000"], rows["2000"]["lru_hits_at_twice"])
+        self.assertIn(f"{more['5000']} more at 5,000 and {more['10000']} more at 10,000;", page)
+        half, synthetic, whole = (one["hits"] for one in trace_result("research")["judged"])
+        gains = {synthetic["return-density"][at] / synthetic["lru"][at] for at in rows}
+        self.assertEqual({f"{100 * gain - 100:.0f}% more at each" for gain in gains}, {"8% more at each"})
+        self.assertIn("8% more at each of the three", page)
+        for hits in (half, synthetic, whole):
+            self.assertTrue(all(hits["return-density"][at] >= lru for at, lru in hits["lru"].items()))
+        above = {name: [at for at in hits if hits[at] > half["return-density"][at]] for name, hits in half.items()}
+        self.assertEqual((above["ttl"], above["lru-2"]), (["1000", "10000"], ["2000"]))
+        below = [at for at, hits in synthetic["ttl"].items() if hits < synthetic["lru"][at]]
+        self.assertEqual(below, ["2000", "5000"])
+        self.assertLess(half["lru-2"]["20000"], half["lru"]["20000"])
 
 
 class Preregistration(unittest.TestCase):

@@ -49,7 +49,7 @@ def engines(claim: Claim) -> str:
 
 
 def memory(claim: Claim) -> str:
-    """Return for each policy whether the rule binds it, its worst ratios, and what an old favourite costs it."""
+    """Return for each policy whether the rule binds it, its worst ratios, and what a favourite or a lesson costs it."""
     measured = claim["measured"]
     header = ["policy", "instances", "interior evictions", "strict", "unconstrained worse", "unconstrained better"]
     ratios = [
@@ -61,16 +61,23 @@ def memory(claim: Claim) -> str:
         [f"`{name}`", *(one["ratio"] for one in by_repeats.values())]
         for name, by_repeats in measured["favourite"].items()
     ]
+    lessons = [
+        [f"`{name}`", *(f"{one['ratio']} ({one['requests']})" for one in by_octaves.values())]
+        for name, by_octaves in measured["lesson"].items()
+    ]
     return paragraphs(
         table(header, [[f"`{name}`", *row.values()] for name, row in measured["rule"].items()]),
         "Worst ratios over all lengths where a policy's states close (bypass, locked):",
         table(["policy", *measured["every_length"]["lru"]], ratios),
         f"An old favourite: {claim['parameters']['favourite']}. Misses to the optimum's, by how often a was asked for:",
         table(["policy", *repeats], costs),
+        f"A lesson that no longer holds: {claim['parameters']['lesson']}. Misses to the optimum's, and the requests:",
+        table(["policy", *(f"gaps up to {2 ** int(octaves)}" for octaves in measured["lesson"]["lru"])], lessons),
         "So a policy that counts every request ever hits most on a trace with lasting favourites, and pays most when"
         " they end: `aged-lfu`, `hits-per-block` and `gdsf` have no bound in the worst case, `hyperbolic` and `ttl`"
         " none that holds for all their parameters ([PROOFS.md](PROOFS.md#policies-that-remember-how-often)). `lru-2`"
-        " remembers two requests, and its ratio is finite where its states close. What they hit on real traces:"
+        " remembers two requests, and its ratio is finite where its states close. `return-density` gives up a favourite"
+        " at once, but a lesson misleads it, the longer the more: no bound is known. What they hit on real traces:"
         " [TRACES.md](TRACES.md#policies-with-a-memory).",
     )
 
@@ -94,8 +101,9 @@ ENGINE_SECTIONS: dict[str, Section] = {
     "memory": Section(
         "Policies with a memory",
         "The policies of the literature, over facts that outlive evictions: how often a block was ever requested, and"
-        " when the time before last. Is the leaf-only rule free for them (all sequences of 4 requests on a trie of"
-        " four blocks, K = 2 and 3)? What can they cost in the worst case?",
+        " when the time before last; and one of our own, `return-density`, which learns online how soon blocks of a"
+        " kind come back (`src/policies/returns.py`). Is the leaf-only rule free for them (all sequences of 4 requests"
+        " on a trie of four blocks, K = 2 and 3)? What can they cost in the worst case?",
         {},
         memory,
     ),

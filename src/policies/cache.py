@@ -6,12 +6,14 @@ from operator import attrgetter, ge
 from typing import Any, NamedTuple
 
 from src.policies.checked import lowest
-from src.policies.facts import NEVER, Facts, Score, clocks_asked
+from src.policies.facts import NEVER, Facts, Score, asks_for
+from src.policies.returns import Returns, ReturnsState, kind
 from src.policies.scores import lru
 from src.radixcache import ROOT, Path, String, Trie, as_set, check_capacity, members
 
 outliving = attrgetter("last_access", "seen", "previous_access", "reach", "below", "last_access_ms")
-"""The facts that a cache remembers of a block that it does not hold; the last access only for the sake of the next."""
+"""What a cache remembers of a block that it does not hold, where a parent has no less; the last access only for the
+sake of the next."""
 
 
 class Served(NamedTuple):
@@ -31,14 +33,15 @@ class Served(NamedTuple):
 
 class CacheState(NamedTuple):
     """All that a cache remembers: its clock, the cached blocks with their facts in the order of their numbers, for each
-    locked string how many blocks each of its locks holds, `ghosts`, the blocks that went, with their last facts, and
-    the time of the latest request."""
+    locked string how many blocks each of its locks holds, `ghosts`, the blocks that went, with their last facts, the
+    time of the latest request, and what was learned of returns, if the score asks for it."""
 
     clock: int = 0
     blocks: tuple[tuple[int, Facts], ...] = ()
     locks: tuple[tuple[String, tuple[int, ...]], ...] = ()
     ghosts: tuple[tuple[int, Facts], ...] = ()
     now_ms: int = 0
+    returns: ReturnsState | None = None
 
 
 class Cache:
@@ -46,7 +49,7 @@ class Cache:
 
     With `leaf_only=False` any unlocked block may be the victim and its cached descendants go with it: the
     unconstrained cache that the rule is measured against.  With `write_back=True` no hits are counted.
-    A score that asks for the clock is computed anew for each eviction.
+    A score that asks for what changes from request to request is computed anew for each eviction.
     What a block's facts keep over evictions is remembered for every block ever requested: O(distinct blocks) memory.
     Raises ValueError for a capacity below 1.
     """
@@ -60,7 +63,8 @@ class Cache:
         self.clock = self.now_ms = 0
         self.facts: dict[int, Facts] = {}
         self.ghosts: dict[int, Facts] = {}  # the blocks that were requested and are not cached
-        self._clocks = clocks_asked(score)
+        self._asked = asks_for(score)
+        self.returns = Returns() if "returns" in self._asked else None
         self._locks: dict[int, int] = {}
         self._held: dict[String, list[int]] = {}  # for each locked string: how many blocks each of its locks holds
 
@@ -68,12 +72,15 @@ class Cache:
         """Return all that the cache remembers.  Cost: O(blocks ever requested · log)."""
         locks = tuple((string, tuple(lengths)) for string, lengths in self._held.items())
         facts, ghosts = (tuple(sorted(known.items())) for known in (self.facts, self.ghosts))
-        return CacheState(self.clock, facts, locks, ghosts, self.now_ms)
+        learned = self.returns.state() if self.returns else None
+        return CacheState(self.clock, facts, locks, ghosts, self.now_ms, learned)
 
     def restore(self, state: CacheState) -> None:
         """Go back to a state of a cache on the same trie.  Cost: O(blocks ever requested + locked blocks)."""
         self.clock, self.now_ms = state.clock, state.now_ms
         self.facts, self.ghosts = dict(state.blocks), dict(state.ghosts)
+        if self.returns:
+            self.returns.restore(state.returns or Returns().state())
         self._locks, self._held = {}, {string: list(lengths) for string, lengths in state.locks}
         for string, lengths in state.locks:
             for length in lengths:
@@ -125,7 +132,8 @@ class Cache:
 
     def _reach(self, path: Path, hits: int, priority: int, chunked: bool) -> None:
         """Bring the facts of a path up to date, of which the first `hits` blocks are cached."""
-        known = sum(block in self.facts or block in self.ghosts for block in path)  # the first ones: see `check`
+        before = [self.facts.get(block) or self.ghosts.get(block) for block in path]
+        known = sum(facts is not None for facts in before)  # the first ones: see `check`
         for at, block in enumerate(path):
             cached = at < hits
             old = self.facts[block] if cached else self.ghosts.pop(block, NEVER)
@@ -141,7 +149,12 @@ class Cache:
                 reach=max(old.reach, len(path)),
                 below=old.below + len(path) - max(known, at + 1),
                 last_access_ms=self.now_ms,
+                behind=len(path) - at - 1,
             )
+        if self.returns:
+            gone = [(kind(facts.seen, facts.behind), facts.last_access) for facts in before if facts]
+            after = [self.facts[block] for block in path]
+            self.returns.request(gone, [kind(facts.seen, facts.behind) for facts in after], not chunked)
 
     def _forget(self, block: int) -> None:
         """Take a block out of the cache; what outlives evictions is kept."""
@@ -195,11 +208,11 @@ class Cache:
         return (self._scored(block), facts.last_access, -facts.depth, block)
 
     def _scored(self, block: int) -> Any:
-        """Return the block's score, now if the score asks for the clock."""
-        if not self._clocks:
+        """Return the block's score, with what the score asks for."""
+        if not self._asked:
             return self.score(self.facts[block])
-        clock = {"now": self.clock, "now_ms": self.now_ms}
-        return self.score(self.facts[block], **{name: clock[name] for name in self._clocks})
+        offered = {"now": self.clock, "now_ms": self.now_ms, "returns": self.returns}
+        return self.score(self.facts[block], **{name: offered[name] for name in self._asked})
 
     def _reclaim(self, count: int) -> tuple[tuple[int, ...], int, int, int]:
         """Evict until `count` blocks are free; return the victims, and the middle three numbers of a Served."""

@@ -29,10 +29,10 @@ class Checked:
         self.__wrapped__ = score
         self.latest: tuple[Facts | None, Any] = (None, None)
 
-    def __call__(self, facts: Facts, **clock: int) -> Any:
-        """Return the score of the facts, and of the clock for one that asks.  Raises PolicyError if there is none."""
+    def __call__(self, facts: Facts, **asked: Any) -> Any:
+        """Return the score of the facts, and of what it asks for beside them.  Raises PolicyError if there is none."""
         try:
-            value = self.__wrapped__(facts, **clock)
+            value = self.__wrapped__(facts, **asked)
         except NOT_OURS:
             raise
         except BaseException as error:  # SystemExit too: a score does not end the program

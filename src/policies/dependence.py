@@ -16,7 +16,7 @@ from numbers import Number
 from typing import Any, Callable, NamedTuple, NoReturn
 
 from src.policies.checked import NOT_OURS, Checked
-from src.policies.facts import Facts, Score, clocks_asked
+from src.policies.facts import Facts, Score, asks_for
 
 LATER = (1, 2, 5, 100)  # how many hits more, and how many times as late, facts are that a score is tried on
 
@@ -35,7 +35,7 @@ class Depends(NamedTuple):
     access were compared with times of creation.  `exact_times`: more than the order of times may matter.
     `other_than_hits`: the score is not simply the number of hits.  `seen_up_to`: as `hits_up_to`, of requests ever.
     `previous`: the order of times of last access is needed beyond evictions too.  `shape`: what was ever requested at
-    or below a block matters.
+    or below a block matters, or what was latest.
     """
 
     created: bool = False
@@ -81,19 +81,19 @@ class Observer:
         self.__wrapped__ = score
         self._plain = Checked(score)
         self._count_hits = count_hits
-        self.clocked = bool(clocks_asked(score))  # then it is served plain facts, and may use them all
+        self.asks = bool(asks_for(score))  # then it is served plain facts, and may use them all
         self._known: dict[Facts, Any] = {}
         self._refused = False
-        self.seen = EVERYTHING if self.clocked else Depends(exact_times=exact_times, created=exact_times)
+        self.seen = EVERYTHING if self.asks else Depends(exact_times=exact_times, created=exact_times)
 
-    def score(self, facts: Facts, **clock: int) -> Any:
-        """Return the score of the facts; its comparisons are observed too, unless it asks for the clock.
+    def score(self, facts: Facts, **asked: Any) -> Any:
+        """Return the score of the facts; its comparisons are observed too, unless it asks for more.
 
         Equal facts have equal scores, so each is computed once.  Raises NeedsMore as said above, and PolicyError for
         what is no score.
         """
-        if self.clocked:
-            return self._plain(facts, **clock)
+        if self.asks:
+            return self._plain(facts, **asked)
         if facts in self._known:
             return self._known[facts]
         score = self._scored(facts)
@@ -286,6 +286,11 @@ class _Watched(_Refusing):
     def below(self) -> int:
         """The number of blocks below as it is; that it was asked for is noted."""
         return self._observer.shape(self._facts.below)
+
+    @property
+    def behind(self) -> int:
+        """The number of blocks behind as it is; that it was asked for is noted."""
+        return self._observer.shape(self._facts.behind)
 
     def __iter__(self) -> Iterator[Any]:
         return (getattr(self, name) for name in Facts._fields)

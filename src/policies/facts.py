@@ -6,8 +6,9 @@ import functools
 import inspect
 from typing import Any, Callable, NamedTuple
 
-CLOCKS = ("now", "now_ms")
-"""The parameters by which a score asks for the clock: the number of the request that must evict, and its time."""
+OFFERED = ("now", "now_ms", "returns")
+"""What a score may ask for beside the facts: the number of the request that must evict, its time in milliseconds, and
+what was learned so far of blocks that come back (`src.policies.returns`)."""
 
 
 class Facts(NamedTuple):
@@ -20,12 +21,13 @@ class Facts(NamedTuple):
     The others outlive evictions: `seen` is the number of requests that reached the block ever, the latest one
     included; `previous_access` is the one before the latest (0: none); `reach` is the length in blocks of the longest
     path requested through the block; `below` is the number of distinct blocks ever requested below it;
-    `last_access_ms` is the time of the latest request in milliseconds, which is its number where no times are known.
+    `last_access_ms` is the time of the latest request in milliseconds, which is its number where no times are known;
+    `behind` is the number of blocks that the latest request had behind the block.
 
-    From a parent to its child none of these rises.  Proof.  A request that reaches the child reaches the parent, so the
-    child's requests are some of the parent's: there are no more of them, and the last of some, or the last but one, is
-    no later than that of all; times never go back.  A path through the child leads through the parent, and a block
-    below the child is below the parent, as is the child itself: `below` even falls.
+    From a parent to its child none of these rises but `behind`.  Proof.  A request that reaches the child reaches the
+    parent, so the child's requests are some of the parent's: there are no more of them, and the last of some, or the
+    last but one, is no later than that of all; times never go back.  A path through the child leads through the parent,
+    and a block below the child is below the parent, as is the child itself: `below` even falls.
     """
 
     last_access: int
@@ -38,13 +40,14 @@ class Facts(NamedTuple):
     reach: int = 0
     below: int = 0
     last_access_ms: int = 0
+    behind: int = 0
 
 
 NEVER = Facts(last_access=0, created=0, hits=0, priority=0, depth=0, seen=0)
 """What is known of a block that was never requested."""
 
 Score = Callable[..., Any]
-"""From `Facts`, and what it asks for of `CLOCKS`, to anything that compares."""
+"""From `Facts`, and what it asks for of `OFFERED`, to anything that compares."""
 
 
 class PolicyError(ValueError):
@@ -52,10 +55,10 @@ class PolicyError(ValueError):
 
 
 @functools.lru_cache(maxsize=64)
-def clocks_asked(score: Score) -> tuple[str, ...]:
-    """Return which of `CLOCKS` a score asks for: those that it takes by name and without a default."""
+def asks_for(score: Score) -> tuple[str, ...]:
+    """Return which of `OFFERED` a score asks for: those that it takes by name and without a default."""
     try:
         options = list(inspect.signature(score).parameters.values())[1:]
     except (TypeError, ValueError):  # a function that does not tell its parameters
         return ()
-    return tuple(option.name for option in options if option.name in CLOCKS and option.default is option.empty)
+    return tuple(option.name for option in options if option.name in OFFERED and option.default is option.empty)

@@ -7,7 +7,7 @@ requested is forgotten, a ghost list has no length to choose.
 Which keep the order, so that the leaf-only rule is free for them (the theorem in `src.policies.scores`).  Whatever
 never falls when `last_access`, its time, `seen`, `previous_access` and `reach` rise and `depth` falls does, as from a
 parent to its child the first five never rise and the depth does.  So all do but the two that divide by the blocks
-below: a parent has more of them.
+below, of which a parent has more, and the one that learns, which may expect less of a parent than of its child.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from src.policies.facts import Facts
+from src.policies.returns import Returns
 
 
 def lru_2(block: Facts) -> int:
@@ -52,6 +53,15 @@ def hyperbolic(block: Facts, now: int, patience: int = 300) -> int:
     taken to the next whole 2^-16 of a request: whole numbers compare much faster than fractions.
     """
     return -((max(now - block.last_access, patience) << 16) // block.seen)
+
+
+def return_density(block: Facts, now: int, returns: Returns) -> int:
+    """Fewest blocks coming back for each request of waiting first, as learned from the requests so far.
+
+    Ours.  It ranks by hits for the room that they take, as LHD of Beckmann, Chen and Cidon 2018 does, with `Returns` in
+    place of its classes: of blocks that were evicted too, and over the best stretch of ages.
+    """
+    return returns.density(block, now)
 
 
 def hits_per_block(block: Facts) -> Fraction:

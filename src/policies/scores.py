@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple
 
 from src.policies import research
-from src.policies.facts import CLOCKS, Facts, PolicyError, Score
+from src.policies.facts import OFFERED, Facts, PolicyError, Score
 from src.policies.user_file import load
 
 
@@ -96,6 +96,7 @@ REGISTRY.update({
     "2q": Entry(research.two_queue, research=True),
     "aged-lfu": Entry(research.aged_lfu, research=True),
     "hyperbolic": Entry(research.hyperbolic, research=True),
+    "return-density": Entry(research.return_density, research=True),
     "hits-per-block": Entry(research.hits_per_block, research=True),
     "gdsf": Entry(research.gdsf, research=True),
     "ttl": Entry(research.ttl, research=True),
@@ -123,7 +124,7 @@ def parameters(score: Callable[..., Any]) -> dict[str, int]:
     """Return the parameters that a score takes by name, besides the facts and the clock, with their defaults."""
     options = list(inspect.signature(score).parameters.values())[1:]
     named = (option for option in options if option.kind is not option.POSITIONAL_ONLY)
-    return {option.name: option.default for option in named if option.name not in CLOCKS}
+    return {option.name: option.default for option in named if option.name not in OFFERED}
 
 
 def make_policy(name: str, config: Mapping[str, Any] | None = None) -> Score:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from src.policies.checked import NOT_OURS, place, told
-from src.policies.facts import CLOCKS, Facts, PolicyError
+from src.policies.facts import OFFERED, Facts, PolicyError
 
 
 class FromFile:
@@ -82,9 +82,9 @@ def _function(name: str, score: Any) -> FromFile:
     except (TypeError, ValueError):
         options = []
     positional = options and options[0].kind in (options[0].POSITIONAL_ONLY, options[0].POSITIONAL_OR_KEYWORD)
-    if not positional or any(option.default is option.empty and option.name not in CLOCKS for option in options[1:]):
+    if not positional or any(option.default is option.empty and option.name not in OFFERED for option in options[1:]):
         raise PolicyError(
             f"{file}: {function} must take the facts of a block;"
-            f" any further parameter but {' and '.join(CLOCKS)} needs a default"
+            f" any further parameter but {' and '.join(OFFERED)} needs a default"
         )
     return FromFile(name, score)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from src.policies.cache import Served
 from src.policies.checked import incomparable
-from src.policies.facts import Score, clocks_asked
+from src.policies.facts import Score, asks_for
 from src.radixcache import Path, check_capacity
 from src.traces.reading import Trace
 from src.traces.replay import _ClockedQueue, _LeafQueue, check_clocks
@@ -24,7 +24,7 @@ def serve_overlapping(events: Trace, arrivals: Sequence[int], capacity: int, sco
     """
     check_capacity(capacity)
     check_clocks(score, events)
-    cache = (_ClockedOverlapping if clocks_asked(score) else _Overlapping)(events, capacity, score)
+    cache = (_ClockedOverlapping if asks_for(score) else _Overlapping)(events, capacity, score)
     return map(cache.serve, range(len(arrivals)), events.requests, events.priorities, arrivals)
 
 
@@ -55,4 +55,4 @@ class _Overlapping(_LeafQueue):
 
 
 class _ClockedOverlapping(_Overlapping, _ClockedQueue):
-    """The same under a score that asks for the clock."""
+    """The same under a score that asks for more than facts."""

@@ -17,9 +17,9 @@ Nothing is assumed of the score: a block may become more urgent when it is reach
 than its parent.  Only that equal facts have equal scores, and a victim is
 scored once more to see that.
 
-A score that asks for the clock has no final place.  It is computed once for each candidate at each request that must
-evict, and once more for a block that becomes one by an eviction; within a request the clock stands still, so the queue
-made of these is good until the request is served.
+A score that asks for more than facts, the clock or what was learned, has no final place.  It is computed once for each
+candidate at each request that must evict, and once more for a block that becomes one by an eviction; within a request
+clock and learning stand still, so the queue made of these scores is good until the request is served.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from typing import Any, Callable, NamedTuple
 
 from src.policies.cache import Served
 from src.policies.checked import Checked, incomparable, place
-from src.policies.facts import Facts, PolicyError, Score, clocks_asked
+from src.policies.facts import Facts, PolicyError, Score, asks_for
+from src.policies.returns import Returns, kind
 from src.policies.scores import lru
 from src.policies.user_file import afresh
 from src.radixcache import ROOT, Path, check_capacity
@@ -92,7 +93,7 @@ def serve(trace: Trace, capacity: int, score: Score = lru, in_flight: int = 0) -
     Raises ValueError for a capacity below 1 and a negative `in_flight`, and PolicyError for what is no score, and for
     one that asks for times that the trace does not tell.  A policy file is loaded anew, so that two replays share
     nothing.  Cost: O(blocks + (requests + evictions) · log K), with a call of the score for each request and two for
-    each eviction at most; for `lru` itself O(blocks); for a score that asks for the clock O(blocks + requests · leaves
+    each eviction at most; for `lru` itself O(blocks); for a score that asks for more O(blocks + requests · leaves
     + evictions · log K), with a call for each candidate leaf and request that must evict.
     """
     check_capacity(capacity)
@@ -101,13 +102,13 @@ def serve(trace: Trace, capacity: int, score: Score = lru, in_flight: int = 0) -
     if score is lru:
         return _serve_lru(trace.requests, capacity, in_flight)
     check_clocks(score, trace)
-    cache = (_ClockedQueue if clocks_asked(score) else _LeafQueue)(trace, capacity, score, in_flight)
+    cache = (_ClockedQueue if asks_for(score) else _LeafQueue)(trace, capacity, score, in_flight)
     return map(cache.access, trace.requests, trace.priorities)
 
 
 def check_clocks(score: Score, trace: Trace) -> None:
     """Raise PolicyError if a score asks for a time that the trace does not tell."""
-    if "now_ms" in clocks_asked(score) and not trace.milliseconds:
+    if "now_ms" in asks_for(score) and not trace.milliseconds:
         remedy = "give a trace that has them, or ask for now"
         raise PolicyError(f"{place(score)} asks for now_ms, and not every request has a timestamp: {remedy}")
 
@@ -148,7 +149,9 @@ class _LeafQueue:
         self.parent, self.depth = trace.parent, trace.depth
         self.capacity, self.score, self.in_flight = capacity, Checked(afresh(score)), in_flight
         self.clock = self.size = 0
-        self.milliseconds = (0, *(trace.milliseconds or range(1, len(trace.requests) + 1)))  # by request number
+        self.returns: Returns | None = None
+        self.lengths = (0, *map(len, trace.requests))  # by request number, as the next
+        self.milliseconds = (0, *(trace.milliseconds or range(1, len(trace.requests) + 1)))
         self.last_access = [0] * blocks  # 0: not cached
         self.created = [0] * blocks
         self.hits = [0] * blocks
@@ -190,23 +193,29 @@ class _LeafQueue:
         known = length
         while known and not seen[path[known - 1]]:
             known -= 1
+        before = [(self._kind(block), latest[block]) for block in path[:known]] if self.returns else []
         for block in path[:known]:
             if counted:
                 seen[block] += 1
                 previous[block] = latest[block]
             latest[block] = now
-        if known == length:  # nothing new below, and no path longer than those before
-            return
-        reach, below = self.reach, self.below
-        for block in path[:known]:
-            below[block] += length - known
-            if reach[block] < length:
+        if known < length:  # else nothing is new below, and no path longer than those before
+            reach, below = self.reach, self.below
+            for block in path[:known]:
+                below[block] += length - known
+                if reach[block] < length:
+                    reach[block] = length
+            for at, block in enumerate(path[known:], start=known + 1):
+                seen[block] = 1
+                latest[block] = now
                 reach[block] = length
-        for at, block in enumerate(path[known:], start=known + 1):
-            seen[block] = 1
-            latest[block] = now
-            reach[block] = length
-            below[block] = length - at
+                below[block] = length - at
+        if self.returns:
+            self.returns.request(before, map(self._kind, path), counted)
+
+    def _kind(self, block: int) -> int:
+        """Return the kind of a block that was requested before, as `Returns` divides them."""
+        return kind(self.seen[block], self.lengths[self.latest[block]] - self.depth[block])
 
     def _bring_in(self, path: Path, priority: int, counted: bool) -> int:
         """Refresh the cached blocks of a path, add the others, and return how many were cached."""
@@ -299,6 +308,7 @@ class _LeafQueue:
             reach=self.reach[block],
             below=self.below[block],
             last_access_ms=self.milliseconds[self.last_access[block]],
+            behind=self.lengths[self.last_access[block]] - self.depth[block],
         )
 
     def _place(self, block: int) -> Queued:
@@ -313,22 +323,23 @@ class _LeafQueue:
 
 
 class _ClockedQueue(_LeafQueue):
-    """The same under a score that asks for the clock: candidates wait, and are queued when a request must evict.
+    """The same under a score that asks for more than facts: candidates wait, and are queued when a request must evict.
 
     Their facts are final while they wait, so that each request has only the scores to compute.
     """
 
     def __init__(self, trace: Trace, capacity: int, score: Score, in_flight: int) -> None:
         super().__init__(trace, capacity, score, in_flight)
-        self.asked = clocks_asked(score)
-        self.told: dict[str, int] = {}  # to the score
+        self.asked = asks_for(score)
+        self.returns = Returns() if "returns" in self.asked else None
+        self.told: dict[str, Any] = {}  # to the score
         self.waiting: dict[int, Facts] = {}  # a candidate is good as long as its last access here is the block's
 
     def _reclaim(self) -> tuple[int, ...]:
         if self.size > self.capacity:
             self._clean()
-            clock = {"now": self.clock, "now_ms": self.milliseconds[self.clock]}
-            self.told = {name: clock[name] for name in self.asked}
+            offered = {"now": self.clock, "now_ms": self.milliseconds[self.clock], "returns": self.returns}
+            self.told = {name: offered[name] for name in self.asked}
             scored = self._scored
             self.queue = [(scored(facts), facts.last_access, block) for block, facts in self.waiting.items()]
             heapq.heapify(self.queue)

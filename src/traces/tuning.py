@@ -149,7 +149,7 @@ def main(arguments: list[str]) -> Outcome:
         traces.update({Path(other).name: read_traces([other], keep_partial=True) for other in options.others})
         tried = candidates(first, CHOSEN_AT)
         judged = [judge(one, trace, best_of_each(tried)) for one, trace in traces.items()]
-        judged.append(judge(name, whole, tried[:1], looked_at=True))
+        judged.append(judge(name, whole, best_of_each(tried)[:2], looked_at=True))
     finally:
         Progress().end()
     write_all({target: json_text(as_json(tried, judged)) for target in targets.values()})

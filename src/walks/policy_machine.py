@@ -10,7 +10,7 @@ from typing import Any, Callable, TypeVar
 
 from src.policies.cache import Cache, CacheState, Served
 from src.policies.dependence import Depends, NeedsMore, Observer
-from src.policies.facts import Facts, Score, clocks_asked
+from src.policies.facts import Facts, Score, asks_for
 from src.radixcache import String, Trie
 from src.walks.exhaustive import LeftOut, Machine, Tally
 from src.walks.lru_machine import ranks
@@ -129,12 +129,13 @@ def reduced(state: CacheState, depends: Depends) -> CacheState:
             facts.reach if depends.shape else 0,
             facts.below if depends.shape else 0,
             times[at],
+            facts.behind if depends.shape else 0,
         )
         for at, facts in enumerate(known)
     ]
     numbered = tuple(zip((block for block, _ in held + gone), facts_then))
     clock = state.clock if depends.exact_times else 0
-    return CacheState(clock, numbered[: len(held)], state.locks, numbered[len(held) :])
+    return CacheState(clock, numbered[: len(held)], state.locks, numbered[len(held) :], returns=state.returns)
 
 
 def with_policy(
@@ -149,10 +150,10 @@ def with_policy(
 
     `use` is called anew whenever the score is seen to depend on more.  A score that computes with hits, or
     with times, is served plain numbers; with times, states of different lengths never merge (`exact_times`).  A score
-    that asks for the clock is served so from the start.  Raises PolicyError for what is no score (see
+    that asks for more than facts is served so from the start.  Raises PolicyError for what is no score (see
     `src.policies.checked`).
     """
-    for plain in ((True, True),) if clocks_asked(score) else ((False, False), (True, False), (True, True)):
+    for plain in ((True, True),) if asks_for(score) else ((False, False), (True, False), (True, True)):
         observer = Observer(score, *plain)
         while True:
             try:

@@ -12,6 +12,9 @@ from src.policies.facts import Facts
 from src.policies.research import hyperbolic
 from src.policies.scores import make_policy, research_policies
 from src.radixcache import Optimum, Trie
+from src.traces.optimum import TraceOptimum
+from src.traces.reading import trace_of
+from src.traces.replay import serve
 from tests.helpers import claimed, round_costs
 
 Place = Callable[[list[int]], tuple[int, ...]]
@@ -80,7 +83,7 @@ class MemoryClaim(unittest.TestCase):
     def test_is_what_is_committed(self) -> None:
         self.assertEqual(memory(), self.claim)
 
-    def test_the_rule_binds_for_those_that_divide_by_the_blocks_below_and_for_no_others(self) -> None:
+    def test_the_rule_binds_for_those_that_divide_by_the_blocks_below_or_learn_and_for_no_others(self) -> None:
         self.assertTrue(self.claim["holds"])
         rule = self.measured["rule"]
         self.assertEqual(list(rule), list(research_policies()))
@@ -121,9 +124,27 @@ class MemoryClaim(unittest.TestCase):
     def test_the_favourite_costs_ever_more_or_does_not(self) -> None:
         for name in STUBBORN:
             ratios = [Fraction(found["ratio"]) for found in self.measured["favourite"][name].values()]
-            grows = name not in ("lru", "2q", "lru-2")
+            grows = name not in ("lru", "2q", "lru-2", "return-density")
             self.assertEqual(all(one < other for one, other in zip(ratios, ratios[1:])), grows, name)
             self.assertEqual(len(set(ratios)) == 1, not grows, name)
+
+    def test_the_lesson_by_the_replay(self) -> None:
+        """The requests written anew, served by the engine for traces and bounded by the optimum there."""
+        for name, by_octaves in self.measured["lesson"].items():
+            turns = []
+            for (octaves, found), rounds in zip(by_octaves.items(), ({2: 4}, {2: 32, 3: 8}, {2: 576, 3: 128, 4: 16})):
+                self.assertEqual(int(octaves), max(rounds))
+                text = "xxxxxxxxxyyyyyyyyy"
+                for octave, times in rounds.items():
+                    text += ("a" + ("bcd" * 5)[: 2**octave - 1]) * times
+                taught = len(text) + 1
+                text += "a" + ("xy" * 99)[: found["requests"] - taught]
+                trace = trace_of(text)
+                misses = [served.misses for served in serve(trace, 4, make_policy(name))]
+                best = len(text) - TraceOptimum(trace).hits(4, Optimum.LOCKED)
+                self.assertEqual((sum(misses), best), (found["policy_misses"], found["optimum_misses"]))
+                turns.append(sum(misses[taught:]))
+            self.assertEqual(turns, [2, 8, 15] if name == "return-density" else [2, 2, 2])
 
     def test_the_turns_end_by_themselves(self) -> None:
         for name in STUBBORN:

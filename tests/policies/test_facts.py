@@ -7,7 +7,7 @@ import unittest
 from typing import Any
 
 from src.policies.cache import Cache
-from src.policies.facts import Facts, clocks_asked
+from src.policies.facts import Facts, asks_for
 from src.policies.scores import make_policy
 from src.radixcache import Trie
 from tests.helpers import BINARY
@@ -127,7 +127,7 @@ class ClockTest(unittest.TestCase):
             (lambda now: 0, ()),
             (max, ()),  # tells no parameters
         ):
-            self.assertEqual(clocks_asked(score), asks, score)
+            self.assertEqual(asks_for(score), asks, score)
 
     def test_the_clock_is_the_number_of_the_request_that_evicts(self) -> None:
         asked = []

@@ -81,7 +81,7 @@ class PolicyFileTest(unittest.TestCase):
 
     def test_a_function_that_does_not_take_the_facts(self) -> None:
         message = "{file}: score must take the facts of a block;"
-        message += " any further parameter but now and now_ms needs a default"
+        message += " any further parameter but now and now_ms and returns needs a default"
         for text in ("def score(): return 1", "def score(block, weight): return 1", "score = max"):
             self.assertEqual(self.refused(text), message, text)
 

@@ -279,11 +279,15 @@ class Policies(Folder):
         )
 
     def test_a_policy_of_the_users_own(self) -> None:
-        self.write("own.py", self.SOURCE + b"def again(block):\n    return block.hits\n")
+        learning = b"def learning(block, now, returns):\n    return returns.density(block, now)\n"
+        self.write("own.py", self.SOURCE + learning + b"def again(block):\n    return block.hits\n")
         own = ["--radix-eviction-policy", "own.py:again", "--radix-eviction-policy", "lfu"]
         at = self.json("t.jsonl", "--capacity", "20", *own)["measured"]["capacities"]["20"]["policies"]
         self.assertEqual(list(at), ["own.py:again", "lfu"])
         self.assertEqual(at["own.py:again"], at["lfu"])
+        own_learning = ["--radix-eviction-policy", "own.py:learning", "--radix-eviction-policy", "return-density"]
+        at = self.json("t.jsonl", "--capacity", "20", *own_learning)["measured"]["capacities"]["20"]["policies"]
+        self.assertEqual(at["own.py:learning"], at["return-density"])
         self.assertIn(" own.py:again  ", self.out("t.jsonl", *own).splitlines()[5])
 
     def test_a_policy_that_asks_for_the_time(self) -> None:

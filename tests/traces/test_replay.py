@@ -60,6 +60,7 @@ def expiring(block: Facts, now_ms: int, now: int) -> tuple[bool, int]:
 
 RESEARCH = {
     "lru-2": {}, "2q": {"requests": 3}, "aged-lfu": {"half_life": 7}, "hyperbolic": {"patience": 2},
+    "return-density": {},
     "hits-per-block": {}, "gdsf": {"weight": 9}, "ttl": {"requests": 6}, "t-lru": {"spare": 2},
 }  # fmt: skip
 """The policies of the literature with parameters that tell something on short traces."""

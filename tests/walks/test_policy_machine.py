@@ -232,6 +232,7 @@ def own_reduction(plain: Cache, depends: Depends) -> CacheState:
             reach=one.reach if depends.shape else 0,
             below=one.below if depends.shape else 0,
             last_access_ms=last,
+            behind=one.behind if depends.shape else 0,
         )
 
     return CacheState(
