@@ -1,4 +1,4 @@
-"""Policies of the literature, none of them SGLang's, over what outlives evictions and over the clock.
+"""Policies of the literature and one of ours, none of them SGLang's, over what outlives evictions and over the clock.
 
 Each is a score of a block, as in `src.policies.scores`; ties go to the least recently used block.  They follow their
 sources in what is ranked, not in how: a source's queues, ghosts and heaps are facts here, and as nothing that was ever

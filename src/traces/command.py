@@ -35,10 +35,10 @@ STDOUT = "-"
 
 EPILOG = f"""\
 --radix-eviction-policy may be repeated (lru); "all" stands for SGLang's own, {", ".join(sglang_policies())};
-"research" for those of the literature, {", ".join(research_policies())}.
+"research" for those of the literature and ours, {", ".join(research_policies())}.
 The function in FILE.py:FUNCTION takes the facts of a cached block and returns its score, which must depend on
-nothing else; if it also takes "now", the number of the request that must evict, "now_ms", its time in milliseconds, or
-"returns", what was learned of blocks that come back, it is computed anew for each of these.
+nothing else.  It is computed anew for each request that must evict if it also takes "now" (the number of that request),
+"now_ms" (its time in milliseconds) or "returns" (what was learned so far of blocks that come back).
 The configuration goes to every chosen policy that takes its keys; it is an error if none does.  With --engine sglang or
 all, tlru may be chosen too, with its keys threshold and next_prompt_estimate, in blocks.  A policy or a capacity is
 given once.  Without --capacity: the last eight of 1, 2, 5, 10, 20, 50, ... up to the number of distinct blocks.  With -

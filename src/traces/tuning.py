@@ -1,6 +1,6 @@
 """`run.py tune`: parameters chosen on the first half of a trace, and judged on its second half and on other traces.
 
-What is chosen: for each policy of the literature its parameters among a few written down here, and of all these the
+What is chosen: for each research policy its parameters among a few written down here, and of all these the
 policy itself.  The measure is the mean, over some capacities, of the hits as a share of the locked optimum's, so that
 each capacity counts alike.  Nothing else is looked at for the choice; what is judged is replayed from a cold start.
 Beside stand LRU and SGLang's other policies, a coin, and both optima.
@@ -89,7 +89,7 @@ def hits_at(trace: Trace, scores: dict[str, Score], capacities: Sequence[int]) -
 
 
 def candidates(trace: Trace, capacities: Sequence[int]) -> list[Candidate]:
-    """Return every policy of the literature with every choice of its parameters, the best first."""
+    """Return every research policy with every choice of its parameters, the best first."""
     tried = [(name, config) for name in research_policies() for config in GRID.get(name, ({},))]
     scores = {str(at): make_policy(name, config) for at, (name, config) in enumerate(tried)}
     hits = hits_at(trace, scores, capacities)
