@@ -77,7 +77,8 @@ def memory(claim: Claim) -> str:
         " they end: `aged-lfu`, `hits-per-block` and `gdsf` have no bound in the worst case, `hyperbolic` and `ttl`"
         " none that holds for all their parameters ([PROOFS.md](PROOFS.md#policies-that-remember-how-often)). `lru-2`"
         " remembers two requests, and its ratio is finite where its states close. `return-density` gives up a favourite"
-        " at once, but a lesson misleads it, the longer the more: no bound is known. What they hit on real traces:"
+        " at once, but a lesson misleads it, the longer the more: at K ≥ 3 it has no bound"
+        " ([proof](PROOFS.md#a-policy-that-learns)). What they hit on real traces:"
         " [TRACES.md](TRACES.md#policies-with-a-memory).",
     )
 
