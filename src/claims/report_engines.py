@@ -73,13 +73,12 @@ def memory(claim: Claim) -> str:
         table(["policy", *repeats], costs),
         f"A lesson that no longer holds: {claim['parameters']['lesson']}. Misses to the optimum's, and the requests:",
         table(["policy", *(f"gaps up to {2 ** int(octaves)}" for octaves in measured["lesson"]["lru"])], lessons),
-        "So a policy that counts every request ever hits most on a trace with lasting favourites, and pays most when"
-        " they end: `aged-lfu`, `hits-per-block` and `gdsf` have no bound in the worst case, `hyperbolic` and `ttl`"
-        " none that holds for all their parameters ([PROOFS.md](PROOFS.md#policies-that-remember-how-often)). `lru-2`"
-        " remembers two requests, and its ratio is finite where its states close. `return-density` gives up a favourite"
-        " at once, but a lesson misleads it, the longer the more: at K ≥ 3 it has no bound"
-        " ([proof](PROOFS.md#a-policy-that-learns)). What they hit on real traces:"
-        " [TRACES.md](TRACES.md#policies-with-a-memory).",
+        "So a policy that counts every request ever pays when a lasting favourite ends: `aged-lfu`, `hits-per-block`"
+        " and `gdsf` have no bound in the worst case, `hyperbolic` and `ttl` none that holds for all their parameters"
+        " ([PROOFS.md](PROOFS.md#policies-that-remember-how-often)). `lru-2` remembers two requests, and its ratio is"
+        " finite where its states close. `return-density` gives up this favourite at once, but a lesson misleads it,"
+        " the longer the more: at K ≥ 3 it has no bound ([proof](PROOFS.md#a-policy-that-learns)). What they hit on"
+        " real traces: [TRACES.md](TRACES.md#policies-with-a-memory).",
     )
 
 
@@ -102,7 +101,7 @@ ENGINE_SECTIONS: dict[str, Section] = {
     "memory": Section(
         "Policies with a memory",
         "The policies of the literature, over facts that outlive evictions: how often a block was ever requested, and"
-        " when the time before last; and one of our own, `return-density`, which learns online how soon blocks of a"
+        " when before the last time; and one of our own, `return-density`, which learns online how soon blocks of a"
         " kind come back (`src/policies/returns.py`). Is the leaf-only rule free for them (all sequences of 4 requests"
         " on a trie of four blocks, K = 2 and 3)? What can they cost in the worst case?",
         {},

@@ -50,7 +50,8 @@ class Cache:
     With `leaf_only=False` any unlocked block may be the victim and its cached descendants go with it: the
     unconstrained cache that the rule is measured against.  With `write_back=True` no hits are counted.
     A score that asks for what changes from request to request is computed anew for each eviction.
-    What a block's facts keep over evictions is remembered for every block ever requested: O(distinct blocks) memory.
+    What a block's facts keep over evictions is remembered for every block ever requested: O(distinct blocks) memory,
+    and O(requests) more if the score asks for what was learned of returns.
     Raises ValueError for a capacity below 1.
     """
 
@@ -116,7 +117,8 @@ class Cache:
         """
         path = self.trie.path(string)
         self.clock += 1
-        self.now_ms = max(self.now_ms, self.clock if now_ms is None else now_ms)
+        time = self.clock if now_ms is None else now_ms
+        self.now_ms = time if self.clock == 1 else max(self.now_ms, time)
         hits = self.match(string)
         self._reach(path, hits, priority, chunked)
         self._hold(path)

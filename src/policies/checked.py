@@ -46,9 +46,9 @@ class Checked:
         self.latest = (facts, value)
         return value
 
-    def again(self, facts: Facts, value: Any) -> None:
-        """Raise PolicyError unless the facts still have this score."""
-        now = self(facts)
+    def again(self, facts: Facts, value: Any, **asked: Any) -> None:
+        """Raise PolicyError unless the facts, and what it asks for, still have this score."""
+        now = self(facts, **asked)
         try:
             changed = not (now is value or now == value) and bool(now < value or value < now)
         except Exception as error:

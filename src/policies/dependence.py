@@ -16,7 +16,7 @@ from numbers import Number
 from typing import Any, Callable, NamedTuple, NoReturn
 
 from src.policies.checked import NOT_OURS, Checked
-from src.policies.facts import Facts, Score, asks_for
+from src.policies.facts import Facts, PolicyError, Score, asks_for
 
 LATER = (1, 2, 5, 100)  # how many hits more, and how many times as late, facts are that a score is tried on
 
@@ -84,7 +84,9 @@ class Observer:
         self.asks = bool(asks_for(score))  # then it is served plain facts, and may use them all
         self._known: dict[Facts, Any] = {}
         self._refused = False
-        self.seen = EVERYTHING if self.asks else Depends(exact_times=exact_times, created=exact_times)
+        self.seen = Depends(exact_times=exact_times, created=exact_times)
+        if self.asks:
+            self.seen = EVERYTHING._replace(priority=False)
 
     def score(self, facts: Facts, **asked: Any) -> Any:
         """Return the score of the facts; its comparisons are observed too, unless it asks for more.
@@ -93,6 +95,8 @@ class Observer:
         what is no score.
         """
         if self.asks:
+            if not self.seen.priority and self._looks_at_the_priority(facts, asked):
+                self.seen = EVERYTHING
             return self._plain(facts, **asked)
         if facts in self._known:
             return self._known[facts]
@@ -103,6 +107,17 @@ class Observer:
         return score
 
     __call__ = score
+
+    def _looks_at_the_priority(self, facts: Facts, asked: dict[str, Any]) -> bool:
+        """Return whether another priority gives another score.
+
+        As long as it does not for any facts that come, requests of priority 1 are served like those of 0.
+        """
+        try:
+            scores = [self._plain(facts._replace(priority=priority), **asked) for priority in (0, 1)]
+        except PolicyError:
+            return True
+        return not _same(*scores)
 
     def _scored(self, facts: Facts) -> Any:
         plain = self._plain(facts)

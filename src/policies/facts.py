@@ -61,4 +61,8 @@ def asks_for(score: Score) -> tuple[str, ...]:
         options = list(inspect.signature(score).parameters.values())[1:]
     except (TypeError, ValueError):  # a function that does not tell its parameters
         return ()
-    return tuple(option.name for option in options if option.name in OFFERED and option.default is option.empty)
+    return tuple(
+        option.name for option in options
+        if option.name in OFFERED and option.default is option.empty
+        and option.kind in (option.POSITIONAL_OR_KEYWORD, option.KEYWORD_ONLY)
+    )  # fmt: skip

@@ -55,13 +55,13 @@ def hyperbolic(block: Facts, now: int, patience: int = 300) -> int:
     return -((max(now - block.last_access, patience) << 16) // block.seen)
 
 
-def return_density(block: Facts, now: int, returns: Returns) -> int:
+def return_density(block: Facts, returns: Returns) -> int:
     """Fewest blocks coming back for each request of waiting first, as learned from the requests so far.
 
     Ours.  It ranks by hits for the room that they take, as LHD of Beckmann, Chen and Cidon 2018 does, with `Returns` in
     place of its classes: of blocks that were evicted too, and over the best stretch of ages.
     """
-    return returns.density(block, now)
+    return returns.density(block)
 
 
 def hits_per_block(block: Facts) -> Fraction:

@@ -1,7 +1,8 @@
 """What a cache learns of returns: how long blocks wait for their next request, and how many of them come back.
 
 A block waits from its latest request on, cached or not, until its next one.  What is learned is kept apart by the kind
-of the block and by the octave of its age: ages 1, 2 and 3, 4 to 7, and so on.  The age is counted in requests.
+of the block and by the octave of its age: ages 1, 2 and 3, 4 to 7, and so on.  The age is counted in requests, and in
+finishings where these are events of their own.
 
 Nothing is known in advance, and nothing has to be set.  The tables depend on the requests alone, not on the capacity or
 on what was evicted.
@@ -94,13 +95,14 @@ class Returns:
                 if blocks:
                     waited[at] += blocks
 
-    def density(self, block: Facts, now: int) -> int:
+    def density(self, block: Facts) -> int:
         """Return the most returns for a request of waiting, over any ages from the block's octave on, in 2^-32.
 
-        As if one block had come back before, after as long as the block has waited at least: so where nothing is known
-        the older block has the lower density.  Cost: O(log requests), and O(1) for the next block of its kind and
+        As if one block had come back before, after as long as the block has waited at least: so where a kind is not
+        known the older block has the lower density.  Cost: O(log requests), and O(1) for the next block of its kind and
         octave.
         """
+        now = len(self.idle) - 1
         one, at = kind(block.seen, block.behind), octave(max(now - block.last_access, 1))
         found = self._densities.get((one, at))
         if found is None:

@@ -1,4 +1,4 @@
-"""SGLang's eviction policies, each one a score of a cached block, and the registry of these and of the literature's.
+"""SGLang's eviction policies, each one a score of a cached block, and the registry of these and of others.
 
 A policy is a function from the facts of a cached block to a sortable score.  The lowest score goes first; within a
 tie the least recently used block goes, then the deeper one.  Nothing else knows the policies: to add one, write its

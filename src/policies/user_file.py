@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from src.policies.checked import NOT_OURS, place, told
-from src.policies.facts import OFFERED, Facts, PolicyError
+from src.policies.facts import OFFERED, Facts, PolicyError, asks_for
 
 
 class FromFile:
@@ -82,9 +82,10 @@ def _function(name: str, score: Any) -> FromFile:
     except (TypeError, ValueError):
         options = []
     positional = options and options[0].kind in (options[0].POSITIONAL_ONLY, options[0].POSITIONAL_OR_KEYWORD)
-    if not positional or any(option.default is option.empty and option.name not in OFFERED for option in options[1:]):
+    asked = asks_for(score)
+    if not positional or any(option.default is option.empty and option.name not in asked for option in options[1:]):
         raise PolicyError(
             f"{file}: {function} must take the facts of a block;"
-            f" any further parameter but {' and '.join(OFFERED)} needs a default"
+            f" any further parameter but {', '.join(OFFERED[:-1])} and {OFFERED[-1]} needs a default"
         )
     return FromFile(name, score)

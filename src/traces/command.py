@@ -146,6 +146,7 @@ def beside_engines(options: argparse.Namespace, engines: Sequence[str]) -> Outco
     chosen, config = options.radix_eviction_policy or ["lru"], options.radix_eviction_policy_config or {}
     names, config, tail_optimized = engine_texts.without_tlru(chosen, config, engines)
     policies = chosen_policies(names, config) if names else {}
+    engine_texts.check_policies(policies, engines)
     outputs = chosen_outputs(options)
     try:
         trace = read(options)

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from src.engines.sglang import NodeScore, tlru
-from src.page.commandline import Once, table
+from src.page.commandline import Once, shorten, table
 from src.page.guard import Fault, printable
+from src.policies.facts import Score, asks_for
+from src.policies.scores import research_policies
 from src.traces.engines import ENGINES, TLRU, Engines, EnginesAtCapacity, Setting, SGLangPrice, Total
 from src.traces.words import counted
 from src.traces.workload import LOGGED
@@ -63,6 +65,16 @@ def engines_chosen(options: argparse.Namespace) -> list[str]:
     if options.in_flight == LOGGED:
         raise Fault("argument --in-flight: logged is for the model alone: give a number, or leave --engine out")
     return chosen
+
+
+def check_policies(policies: dict[str, Score], engines: Sequence[str]) -> None:
+    """Raise Fault for a policy that needs more than SGLang's nodes know, if SGLang is among the engines."""
+    for name, score in policies.items():
+        if "sglang" in engines and (asks_for(score) or name in research_policies()):
+            raise Fault(
+                "argument --engine: SGLang's nodes have no clock and remember nothing of what was evicted:"
+                f" leave out {shorten(printable(name))}, or take --engine vllm or store"
+            )
 
 
 def setting(options: argparse.Namespace) -> Setting:

@@ -102,9 +102,11 @@ def read_traces(
             for request in some:
                 made.add(request)
         made.end_of_file()
-    for _, request in sorted(reader.log.requests, key=lambda placed: placed.place):
-        made.add(request)
-    made.end_of_file()
+    placed = sorted(reader.log.requests, key=lambda one: one.place)
+    for _, of_a_file in itertools.groupby(placed, key=lambda one: one.place[0]):
+        for _, request in of_a_file:
+            made.add(request)
+        made.end_of_file()
     if not made.blocks.parent:
         raise Fault(f"{shown_name(names[0])}: no request fills a block: give longer requests or a smaller page size")
     bad = reader.bad

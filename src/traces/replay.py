@@ -150,6 +150,7 @@ class _LeafQueue:
         self.capacity, self.score, self.in_flight = capacity, Checked(afresh(score)), in_flight
         self.clock = self.size = 0
         self.returns: Returns | None = None
+        self.told: dict[str, Any] = {}  # to the score, beside the facts
         self.lengths = (0, *map(len, trace.requests))  # by request number, as the next
         self.milliseconds = (0, *(trace.milliseconds or range(1, len(trace.requests) + 1)))
         self.last_access = [0] * blocks  # 0: not cached
@@ -257,7 +258,7 @@ class _LeafQueue:
                 break
             bared = ROOT
             if last_access[block] == queued_at:
-                self._again(self._facts(block), score)
+                self.score.again(self._facts(block), score, **self.told)
                 victims.append(block)
                 last_access[block] = 0
                 above = parent[block]
@@ -316,10 +317,7 @@ class _LeafQueue:
         return (self._scored(facts), facts.last_access, block)
 
     def _scored(self, facts: Facts) -> Any:
-        return self.score(facts)
-
-    def _again(self, facts: Facts, score: Any) -> None:
-        self.score.again(facts, score)
+        return self.score(facts, **self.told)
 
 
 class _ClockedQueue(_LeafQueue):
@@ -332,7 +330,6 @@ class _ClockedQueue(_LeafQueue):
         super().__init__(trace, capacity, score, in_flight)
         self.asked = asks_for(score)
         self.returns = Returns() if "returns" in self.asked else None
-        self.told: dict[str, Any] = {}  # to the score
         self.waiting: dict[int, Facts] = {}  # a candidate is good as long as its last access here is the block's
 
     def _reclaim(self) -> tuple[int, ...]:
@@ -359,9 +356,3 @@ class _ClockedQueue(_LeafQueue):
         self.waiting = {
             block: facts for block, facts in self.waiting.items() if last_access[block] == facts.last_access
         }
-
-    def _scored(self, facts: Facts) -> Any:
-        return self.score(facts, **self.told)
-
-    def _again(self, facts: Facts, score: Any) -> None:
-        """Do nothing: the score was computed for this very request."""

@@ -121,6 +121,8 @@ class ClockTest(unittest.TestCase):
             (functools.partial(aged, now=5), ()),
             (lambda block, now_ms, now: 0, ("now_ms", "now")),
             (lambda block, *, now_ms: 0, ("now_ms",)),
+            (lambda block, now, /: 0, ()),
+            (lambda block, *now, **now_ms: 0, ()),
             (lambda block: 0, ()),
             (lambda block, now=0: 0, ()),
             (lambda block, time=0: 0, ()),
@@ -157,6 +159,10 @@ class ClockTest(unittest.TestCase):
         self.assertEqual(asked[:3], [(50, 70, 4), (70, 70, 4), (70, 70, 4)])
         self.assertEqual(asked[3:], [(70, 90, 5), (70, 90, 5), (70, 90, 5)])
         self.assertEqual(victims, [(), (), (), (0,), (1,)])
+        early = Cache(Trie("ab"), 3, score)
+        for time in (-500, -300):
+            early.access("a", now_ms=time)
+        self.assertEqual(early.now_ms, -300)
         state = cache.state()
         cache.access("b", now_ms=95)
         cache.restore(state)

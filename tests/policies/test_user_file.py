@@ -81,8 +81,9 @@ class PolicyFileTest(unittest.TestCase):
 
     def test_a_function_that_does_not_take_the_facts(self) -> None:
         message = "{file}: score must take the facts of a block;"
-        message += " any further parameter but now and now_ms and returns needs a default"
-        for text in ("def score(): return 1", "def score(block, weight): return 1", "score = max"):
+        message += " any further parameter but now, now_ms and returns needs a default"
+        for text in ("def score(): return 1", "def score(block, weight): return 1", "score = max",
+                     "def score(block, now, /): return 1", "def score(block, *now): return 1"):
             self.assertEqual(self.refused(text), message, text)
 
     def test_a_function_that_cannot_take_the_facts_by_position(self) -> None:

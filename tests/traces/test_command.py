@@ -279,7 +279,7 @@ class Policies(Folder):
         )
 
     def test_a_policy_of_the_users_own(self) -> None:
-        learning = b"def learning(block, now, returns):\n    return returns.density(block, now)\n"
+        learning = b"def learning(block, returns):\n    return returns.density(block)\n"
         self.write("own.py", self.SOURCE + learning + b"def again(block):\n    return block.hits\n")
         own = ["--radix-eviction-policy", "own.py:again", "--radix-eviction-policy", "lfu"]
         at = self.json("t.jsonl", "--capacity", "20", *own)["measured"]["capacities"]["20"]["policies"]
@@ -304,6 +304,15 @@ class Policies(Folder):
             hits[minutes] = told["measured"]["capacities"]["2"]["policies"]["own.py:fresh"]["hits"]
         self.assertEqual(hits, {1: 2, 3: 1})
         self.write("untimed.jsonl", b'{"hash_ids": [1]}')
+        self.write("drawing.py", b"import random\ndef drawn(block, now):\n    return random.random()\n")
+        status, _, err = in_process("t.jsonl", "--capacity=9", "--radix-eviction-policy=drawing.py:drawn")
+        self.assertEqual((status, err.count("let it depend on its facts")), (2, 1))
+        for engine, left in (("all", 2), ("sglang", 2), ("vllm", 0)):
+            for policy in ("lru-2", "return-density", "own.py:fresh"):
+                status, _, err = in_process(
+                    "timed.jsonl", "--capacity=9", f"--radix-eviction-policy={policy}", f"--engine={engine}"
+                )
+                self.assertEqual((status, f"leave out {policy}" in err), (left, left > 0), (engine, policy))
         status, out, err = in_process("untimed.jsonl", "--capacity=9", "--radix-eviction-policy=own.py:fresh")
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         self.assertIn("own.py:1: fresh asks for now_ms, and not every request has a timestamp: give", err)

@@ -442,6 +442,21 @@ class GoodInput(Files):
         self.assertEqual(list(self.read(self.lines(*chats)).milliseconds), [250, 61114, 1000 * int(1e306)])
         self.assertEqual(list(self.read(self.lines(*records, {"hash_ids": [1]})).milliseconds), [])
 
+    def test_the_times_of_logs_file_by_file(self) -> None:
+        """A log that begins earlier goes on where the one before it ends, as other files do."""
+        line = '[2026-12-01 10:00:00] {"timestamp": "2026-12-01T%s", "event": "request.%s", "rid": "%s"%s}'
+        rest = ', "obj": {"input_ids": [1, 2]}, "out": {}'
+        names = []
+        for hour in (11, 10):
+            times = [f"{hour}:00:00", f"{hour}:00:00.500000", f"{hour}:00:02"]
+            lines = [line % (time, "received", time, rest) for time in times]
+            lines += [line % (f"{hour}:00:03", "finished", time, rest) for time in times]
+            names.append(self.write("\n".join(lines).encode(), f"{hour}.log"))
+        trace = read_traces(names)
+        begins = trace.milliseconds[0]
+        self.assertEqual([time - begins for time in trace.milliseconds], [0, 500, 2000, 2000, 2500, 4000])
+        self.assertEqual(trace.backward_timestamps, 0)
+
     def test_blank_lines_line_ends_and_byte_order_mark(self) -> None:
         expected = trace_of([(1, 2), (1, 2)])
         for data in (

@@ -130,5 +130,30 @@ class SmallTries(unittest.TestCase):
             attack([STUDY], 1, make_policy("lru"), Optimum.LOCKED, 2, 1000)
 
 
+class Asking(unittest.TestCase):
+    def test_priorities_only_where_they_matter(self) -> None:
+        """Of scores that ask for the clock only the one that looks at the priority is searched with two of them."""
+
+        def plain(block: Facts, now: int) -> int:
+            return now - block.last_access
+
+        def prior(block: Facts, now: int) -> int:
+            return now - block.last_access if block.priority else 9
+
+        def failing(block: Facts, now: int) -> int:
+            return now // (1 - block.priority)
+
+        small = Trie(("a", "b", "c"))
+        for score, priorities in ((plain, (0,)), (make_policy("return-density"), (0,)), (prior, (0, 1))):
+            found = attack([small], 2, score, Optimum.LOCKED, 4, 10**6)
+            self.assertEqual(found.priorities, priorities)
+            worst = found.worst
+            assert worst
+            if priorities == (0,):
+                self.assertEqual((worst.ratio, worst.sequence), plain_worst(small, 2, score, Optimum.LOCKED, 4))
+        with self.assertRaisesRegex(PolicyError, "failing fails on"):
+            attack([small], 2, failing, Optimum.LOCKED, 3, 10**6)
+
+
 if __name__ == "__main__":
     unittest.main()

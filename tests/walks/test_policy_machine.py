@@ -106,7 +106,7 @@ DEPENDS = {
     "tail_then_gap": Depends(
         created=True, across=True, other_than_hits=True, seen_up_to=None, previous=True, shape=True
     ),
-    "idle_long": EVERYTHING,
+    "idle_long": EVERYTHING._replace(priority=False),
 }
 
 
