@@ -52,10 +52,11 @@ def workload_of(
     """Return a trace's events and what is counted of them.
 
     The paths of `in_flight` requests before each one are locked too, or of those that were in flight by the log's times
-    (`LOGGED`).  The first `warm_up` requests are not counted, outputs are followed where they are known, and with
-    `recompute_last` a hit of the last block does not count where the prompt fills it; where the tokens of the prompts
-    are not known, every prompt is taken to do so.  Raises ValueError for a negative number in flight that is not
-    `LOGGED`, for `LOGGED` without times, and for a warm-up that leaves no request.  Cost: O(requests · log requests).
+    (`LOGGED`); then these are the order of the requests, whatever that of the files.  The first `warm_up` requests are
+    not counted, outputs are followed where they are known, and with `recompute_last` a hit of the last block does not
+    count where the prompt fills it; where the tokens of the prompts are not known, every prompt is taken to do so.
+    Raises ValueError for a negative number in flight that is not `LOGGED`, for `LOGGED` without times, and for a
+    warm-up that leaves no request.  Cost: O(requests · log requests).
     """
     every = len(trace.requests)
     if not 0 <= warm_up < every:
