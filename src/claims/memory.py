@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ LONGEST = 20_000  # requests: a bound on the turns, never reached
 
 
 def memory() -> Claim:
-    """The rule, the worst ratio over all lengths where states close, and what an old favourite costs."""
+    """The rule, the worst ratio over all lengths where states close, and what an old favourite or a lesson costs."""
     measured: dict[str, Any] = {"rule": {}, "every_length": {}, "favourite": {}, "lesson": {}}
     witnesses: dict[str, Any] = {"rule": {}, "every_length": {}}
     tree = Trie(TREE)
@@ -117,11 +118,11 @@ def lesson(score: Score, octaves: int) -> dict[str, Any]:
     trie = Trie("abcdxy")
     cache = Cache(trie, 4, score)
     misses = sum(cache.access(request).misses for request in requests)
-    turn = 0
-    while not cache.match("x") or not cache.match("y"):
-        requests.append("xy"[turn % 2])
-        misses += cache.access(requests[-1]).misses
-        turn += 1
+    for request in itertools.islice(itertools.cycle("xy"), LONGEST):
+        if cache.match("x") and cache.match("y"):
+            break
+        requests.append(request)
+        misses += cache.access(request).misses
     return against_the_optimum(trie, 4, requests, misses)
 
 

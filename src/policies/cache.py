@@ -6,7 +6,7 @@ from operator import attrgetter, ge
 from typing import Any, NamedTuple
 
 from src.policies.checked import lowest
-from src.policies.facts import NEVER, Facts, Score, asks_for
+from src.policies.facts import NEVER, Facts, Score, answers, asks_for
 from src.policies.returns import Returns, ReturnsState, kind
 from src.policies.scores import lru
 from src.radixcache import ROOT, Path, String, Trie, as_set, check_capacity, members
@@ -211,10 +211,7 @@ class Cache:
 
     def _scored(self, block: int) -> Any:
         """Return the block's score, with what the score asks for."""
-        if not self._asked:
-            return self.score(self.facts[block])
-        offered = {"now": self.clock, "now_ms": self.now_ms, "returns": self.returns}
-        return self.score(self.facts[block], **{name: offered[name] for name in self._asked})
+        return self.score(self.facts[block], **answers(self._asked, self.clock, self.now_ms, self.returns))
 
     def _reclaim(self, count: int) -> tuple[tuple[int, ...], int, int, int]:
         """Evict until `count` blocks are free; return the victims, and the middle three numbers of a Served."""

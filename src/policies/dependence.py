@@ -95,9 +95,10 @@ class Observer:
         what is no score.
         """
         if self.asks:
-            if not self.seen.priority and self._looks_at_the_priority(facts, asked):
+            plain = self._plain(facts, **asked)
+            if not self.seen.priority and self._looks_at_the_priority(facts, asked, plain):
                 self.seen = EVERYTHING
-            return self._plain(facts, **asked)
+            return plain
         if facts in self._known:
             return self._known[facts]
         score = self._scored(facts)
@@ -108,16 +109,15 @@ class Observer:
 
     __call__ = score
 
-    def _looks_at_the_priority(self, facts: Facts, asked: dict[str, Any]) -> bool:
-        """Return whether another priority gives another score.
+    def _looks_at_the_priority(self, facts: Facts, asked: dict[str, Any], plain: Any) -> bool:
+        """Return whether a priority of 1 gives another score than that of 0 here.
 
         As long as it does not for any facts that come, requests of priority 1 are served like those of 0.
         """
         try:
-            scores = [self._plain(facts._replace(priority=priority), **asked) for priority in (0, 1)]
+            return not _same(self._plain(facts._replace(priority=1), **asked), plain)
         except PolicyError:
             return True
-        return not _same(*scores)
 
     def _scored(self, facts: Facts) -> Any:
         plain = self._plain(facts)

@@ -66,3 +66,8 @@ def asks_for(score: Score) -> tuple[str, ...]:
         if option.name in OFFERED and option.default is option.empty
         and option.kind in (option.POSITIONAL_OR_KEYWORD, option.KEYWORD_ONLY)
     )  # fmt: skip
+
+
+def answers(asked: tuple[str, ...], now: int, now_ms: int, returns: Any) -> dict[str, Any]:
+    """Return what a score asks for, by name, of all that is `OFFERED`."""
+    return {name: value for name, value in zip(OFFERED, (now, now_ms, returns)) if name in asked}

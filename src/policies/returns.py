@@ -21,7 +21,7 @@ COUNTS, BEHINDS = 5, 8
 4 to 7, ..., 64 and more).  Chosen on the first half of a trace: see results/TRACES.md."""
 
 KINDS = COUNTS * BEHINDS
-UNIT = 32  # binary digits of a density: whole numbers compare much faster than fractions
+BINARY_DIGITS = 32  # binary digits of a density: whole numbers compare much faster than fractions
 
 
 def kind(seen: int, behind: int) -> int:
@@ -110,7 +110,7 @@ class Returns:
             for more_back, more_waited in zip(self.back[one][at:], self.waited[one][at:]):
                 back += more_back
                 waited += more_waited
-                found = max(found, (back << UNIT) // waited)
+                found = max(found, (back << BINARY_DIGITS) // waited)
             self._densities[one, at] = found
         return found
 

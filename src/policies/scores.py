@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple
 
 from src.policies import research
-from src.policies.facts import OFFERED, Facts, PolicyError, Score
+from src.policies.facts import Facts, PolicyError, Score, asks_for
 from src.policies.user_file import load
 
 
@@ -124,7 +124,7 @@ def parameters(score: Callable[..., Any]) -> dict[str, int]:
     """Return the parameters that a score takes by name, besides the facts and the clock, with their defaults."""
     options = list(inspect.signature(score).parameters.values())[1:]
     named = (option for option in options if option.kind is not option.POSITIONAL_ONLY)
-    return {option.name: option.default for option in named if option.name not in OFFERED}
+    return {option.name: option.default for option in named if option.name not in asks_for(score)}
 
 
 def make_policy(name: str, config: Mapping[str, Any] | None = None) -> Score:

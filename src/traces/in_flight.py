@@ -9,7 +9,7 @@ from src.policies.checked import incomparable
 from src.policies.facts import Score, asks_for
 from src.radixcache import Path, check_capacity
 from src.traces.reading import Trace
-from src.traces.replay import _ClockedQueue, _LeafQueue, check_clocks
+from src.traces.replay import _AskingQueue, _LeafQueue, check_times
 
 REQUEST = -1  # in place of an arrival: the event is a request, not a finishing
 
@@ -23,8 +23,8 @@ def serve_overlapping(events: Trace, arrivals: Sequence[int], capacity: int, sco
     `replay.serve`, with two events a request.
     """
     check_capacity(capacity)
-    check_clocks(score, events)
-    cache = (_ClockedOverlapping if asks_for(score) else _Overlapping)(events, capacity, score)
+    check_times(score, events)
+    cache = (_AskingOverlapping if asks_for(score) else _Overlapping)(events, capacity, score)
     return map(cache.serve, range(len(arrivals)), events.requests, events.priorities, arrivals)
 
 
@@ -54,5 +54,5 @@ class _Overlapping(_LeafQueue):
         return served
 
 
-class _ClockedOverlapping(_Overlapping, _ClockedQueue):
+class _AskingOverlapping(_Overlapping, _AskingQueue):
     """The same under a score that asks for more than facts."""

@@ -235,12 +235,12 @@ class _Maker:
 
     def end_of_file(self) -> None:
         """Take down the times of a file: the next one may have its own clock.  Cost: O(requests)."""
-        times, latest = self.timestamps, self.milliseconds[-1] if self.milliseconds else None
-        self.timestamps = []
-        self.backward += sum(map(operator.lt, itertools.islice(times, 1, None), times))
-        rising = itertools.accumulate(map(round, times), max)
-        late = 0 if latest is None or not times else max(latest - round(times[0]), 0)
-        self.milliseconds.extend(time + late for time in rising)
+        times, self.timestamps = self.timestamps, []
+        if times:
+            self.backward += sum(map(operator.lt, itertools.islice(times, 1, None), times))
+            begins = round(times[0])
+            late = max(self.milliseconds[-1] - begins, 0) if self.milliseconds else 0
+            self.milliseconds += [time + late for time in itertools.accumulate(map(round, times), max)]
 
     def trace(self) -> Trace:
         """Return the trace of what was added.  Cost: O(blocks · log) for `shared_ids`, else O(1)."""

@@ -106,7 +106,7 @@ def request_of(record: Any, form: Form) -> Request:
     if plain:
         check_elements(key, ids, HASHES, "integers or strings")
         whole, size, tokens = _whole_blocks(record, ids, form) if "input_length" in record else (ids, 0, None)
-        partial = whole is not ids
+        partial = len(whole) < len(ids)
         request = Request(packed(whole, form), 0, priority, timestamp, namespace, size, tokens, partial)
         return request._replace(turn=_turn(record, size, tokens)) if "chat_id" in record and tokens else request
     request = tokens_request(key, ids, record.get("output_ids"), form)

@@ -31,7 +31,7 @@ from typing import Any, Callable, NamedTuple
 
 from src.policies.cache import Served
 from src.policies.checked import Checked, incomparable, place
-from src.policies.facts import Facts, PolicyError, Score, asks_for
+from src.policies.facts import Facts, PolicyError, Score, answers, asks_for
 from src.policies.returns import Returns, kind
 from src.policies.scores import lru
 from src.policies.user_file import afresh
@@ -101,12 +101,12 @@ def serve(trace: Trace, capacity: int, score: Score = lru, in_flight: int = 0) -
         raise ValueError(f"{in_flight} requests cannot be in flight: give 0 or more")
     if score is lru:
         return _serve_lru(trace.requests, capacity, in_flight)
-    check_clocks(score, trace)
-    cache = (_ClockedQueue if asks_for(score) else _LeafQueue)(trace, capacity, score, in_flight)
+    check_times(score, trace)
+    cache = (_AskingQueue if asks_for(score) else _LeafQueue)(trace, capacity, score, in_flight)
     return map(cache.access, trace.requests, trace.priorities)
 
 
-def check_clocks(score: Score, trace: Trace) -> None:
+def check_times(score: Score, trace: Trace) -> None:
     """Raise PolicyError if a score asks for a time that the trace does not tell."""
     if "now_ms" in asks_for(score) and not trace.milliseconds:
         remedy = "give a trace that has them, or ask for now"
@@ -320,7 +320,7 @@ class _LeafQueue:
         return self.score(facts, **self.told)
 
 
-class _ClockedQueue(_LeafQueue):
+class _AskingQueue(_LeafQueue):
     """The same under a score that asks for more than facts: candidates wait, and are queued when a request must evict.
 
     Their facts are final while they wait, so that each request has only the scores to compute.
@@ -335,8 +335,7 @@ class _ClockedQueue(_LeafQueue):
     def _reclaim(self) -> tuple[int, ...]:
         if self.size > self.capacity:
             self._clean()
-            offered = {"now": self.clock, "now_ms": self.milliseconds[self.clock], "returns": self.returns}
-            self.told = {name: offered[name] for name in self.asked}
+            self.told = answers(self.asked, self.clock, self.milliseconds[self.clock], self.returns)
             scored = self._scored
             self.queue = [(scored(facts), facts.last_access, block) for block, facts in self.waiting.items()]
             heapq.heapify(self.queue)

@@ -67,12 +67,10 @@ class Judged(NamedTuple):
 def halves(trace: Trace) -> tuple[Trace, Trace]:
     """Return the requests of the first half of a trace and those of the second, each as a trace of its own."""
     middle = len(trace.requests) // 2
-    return part(trace, slice(middle)), part(trace, slice(middle, None))
-
-
-def part(trace: Trace, which: slice) -> Trace:
-    """Return some requests of a trace as a trace of its own, with their times."""
-    return trace_of(trace.requests[which], trace.priorities[which])._replace(milliseconds=trace.milliseconds[which])
+    return (
+        trace_of(trace.requests[:middle], trace.priorities[:middle]),
+        trace_of(trace.requests[middle:], trace.priorities[middle:]),
+    )
 
 
 def hits_at(trace: Trace, scores: dict[str, Score], capacities: Sequence[int]) -> dict[str, list[int]]:

@@ -99,14 +99,13 @@ def _by_time(times: Sequence[tuple[int, int]]) -> list[tuple[int, bool]]:
 
 
 def _milliseconds(trace: Trace, order: Sequence[tuple[int, bool]], in_flight: int) -> list[int]:
-    """Return the time of each event, if those of requests are known: of a finishing that of the log, or of the event
-    before it."""
+    """Return the time of each event, if those of requests are known: of a finishing that of the log, or without
+    times of the log that of the event before it."""
     if in_flight == LOGGED:
         return [trace.times[request][finishing] // 1000 for request, finishing in order]
     if not trace.milliseconds:
         return []
-    known = trace.milliseconds
-    return list(itertools.accumulate((known[0 if last else request] for request, last in order), max))
+    return list(itertools.accumulate((trace.milliseconds[request] for request, _ in order), max))
 
 
 def _full(trace: Trace) -> list[bool]:

@@ -109,7 +109,7 @@ class OutlivingTest(unittest.TestCase):
 
 
 class ClockTest(unittest.TestCase):
-    """Which scores ask for the clock."""
+    """What scores ask for beside the facts, and what they are told."""
 
     def test_they_ask_by_name_and_without_a_default(self) -> None:
         def aged(block: Facts, now: int, half_life: int = 3) -> int:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from src.policies.cache import Cache
 from src.policies.facts import Facts
-from src.policies.returns import BEHINDS, KINDS, UNIT, Returns, kind
+from src.policies.returns import BEHINDS, BINARY_DIGITS, KINDS, Returns, kind
 from src.policies.scores import make_policy
 from tests.policies.policy_mixin import CHAINS, perform, random_stories
 
@@ -89,7 +89,7 @@ class Learned(unittest.TestCase):
                 octaves = range(first, last + 1)
                 come = 1 + sum(back.get((one, at), 0) for at in octaves)
                 best = max(best, Fraction(come, 2**first + sum(waited.get((one, at), 0) for at in octaves)))
-            floor = best.numerator * 2**UNIT // best.denominator
+            floor = best.numerator * 2**BINARY_DIGITS // best.denominator
             self.assertEqual(cache.returns.density(facts), floor)
 
     def test_by_hand(self) -> None:

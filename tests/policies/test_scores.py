@@ -211,6 +211,8 @@ class ConfigurationTest(unittest.TestCase):
         self.assertEqual(list(sglang_policies()), ["lru", "lfu", "slru", "priority", "fifo", "mru", "filo"])
         self.assertEqual([*sglang_policies(), *research_policies()], list(REGISTRY))
         self.assertEqual([name for name, entry in REGISTRY.items() if entry.experimental], ["fifo", "mru", "filo"])
+        self.assertEqual(parameters(lambda block, now, returns: 0), {})  # asked for
+        self.assertEqual(parameters(lambda block, now=3: 0), {"now": 3})
         taken = {name: parameters(REGISTRY[name].score) for name in sglang_policies()}
         self.assertEqual({name: keys for name, keys in taken.items() if keys}, {"slru": {"protected_threshold": 2}})
 

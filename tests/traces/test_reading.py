@@ -334,6 +334,16 @@ class GoodInput(Files):
         self.assertEqual(list(trace.parent), [-1, 0, -1, 2, 0, -1, 5, 6])
         self.assertEqual(trace.shared_ids, 2)  # 1 under the root, 2, 1 and 3; 2 under 1, the root and 3-1; 3 under one
 
+    def test_ids_that_differ_in_any_one_byte(self) -> None:
+        """The third id of two paths, at any page size; what follows it is another block then."""
+        for byte in range(8):
+            one, other = (5, 6, 1, 9), (5, 6, 1 + (1 << 8 * byte), 9)
+            self.assertEqual(list(trace_of([one, other]).requests), [(0, 1, 2, 3), (0, 1, 4, 5)], byte)
+            for page_size in (1, 2, 4):
+                pages = ([token for token in ids for _ in range(page_size)] for ids in (one, other))
+                read = self.read(self.lines(*({"token_ids": tokens} for tokens in pages)), page_size)
+                self.assertEqual(list(read.requests), [(0, 1, 2, 3), (0, 1, 4, 5)], (byte, page_size))
+
     def test_an_id_repeated_in_one_path(self) -> None:
         trace = trace_of(["aaa", "aa", "aaaa"])
         self.assertEqual(list(trace.requests), [(0, 1, 2), (0, 1), (0, 1, 2, 3)])

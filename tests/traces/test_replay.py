@@ -252,7 +252,7 @@ class EngineTest(unittest.TestCase):
 
     def test_the_waiting_candidates_stay_few(self) -> None:
         trace = trace_of(["abc", "abd"] * 500)
-        cache = engine._ClockedQueue(trace, 5, aging, 0)
+        cache = engine._AskingQueue(trace, 5, aging, 0)
         sizes = [len(cache.waiting) for path in trace.requests if cache.access(path, 0)]
         self.assertLessEqual(max(sizes), 2 * 5 + 64)
 

@@ -7,7 +7,9 @@ import random
 import re
 import unittest
 from typing import Any, Callable
+from unittest import mock
 
+from src.traces import strict_json
 from src.traces.strict_json import MOST_DIGITS, LineError, _decode_with_care, decode, quoted, shown
 
 
@@ -58,6 +60,14 @@ class StrictJson(unittest.TestCase):
             self.assertEqual(told(decode, line), told(_decode_with_care, line), line)
             plain += told(decode, line).startswith("{")
         self.assertGreater(plain, 500)
+
+    def test_plain_lines_are_decoded_without_care(self) -> None:
+        plain = b'{"timestamp": 0, "input_length": 21, "hash_ids": [0, 14], "text": "ab"}\n'
+        with mock.patch.object(strict_json, "_decode_with_care", side_effect=AssertionError):
+            self.assertEqual(decode(plain)["hash_ids"], [0, 14])
+            for other in (plain.replace(b"ab", b"a:b"), b" " + plain, plain.replace(b"0,", b"{},", 1)):
+                with self.assertRaises(AssertionError):
+                    decode(other)
 
     def test_values_as_messages_show_them(self) -> None:
         texts = [shown(value) for value in ([1], {}, "a\nb", None, 1.5)]
